@@ -1,0 +1,43 @@
+"""Ranking metrics as a `.rank` namespace on Polars and pandas frames.
+
+Importing this package puts `.rank` on `pl.DataFrame`, `pl.LazyFrame` and `pd.DataFrame`; `pd.DataFrame.rank` goes on being
+the method of pandas.
+
+>>> import polars as pl, frame_metrics as fm
+>>> df = pl.DataFrame({"query": [1, 1, 1], "item": ["a", "b", "c"], "rank": [1, 2, 3], "relevance": [3, 0, 2]})
+>>> round(df.rank.ndcg(k=10), 4)
+0.9386
+>>> df.rank.evaluate("ndcg@10", "map", "mrr").columns
+['ndcg@10', 'map', 'mrr']
+"""
+
+from __future__ import annotations
+
+from frame_metrics.errors import FrameMetricsError, MissingColumnError, OptionError, TableError, UnknownMetricError
+from frame_metrics.surfaces.expressions import Expressions, metrics
+from frame_metrics.surfaces.frames import DataFrameRank, LazyFrameRank
+from frame_metrics.surfaces.kinds import rank
+from frame_metrics.surfaces.namespace import register_pandas, register_polars
+
+__version__ = "0.1.0"
+
+
+def _pandas_namespace() -> type:
+    from frame_metrics.surfaces.pandas import PandasRank
+
+    return PandasRank
+
+
+register_polars(DataFrameRank, LazyFrameRank)
+register_pandas(_pandas_namespace)
+
+__all__ = [
+    "Expressions",
+    "FrameMetricsError",
+    "MissingColumnError",
+    "OptionError",
+    "TableError",
+    "UnknownMetricError",
+    "metrics",
+    "rank",
+]

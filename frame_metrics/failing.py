@@ -1,0 +1,2 @@
+"""Plans."""
+from frame_metrics.plan.failing import failing, raising, told

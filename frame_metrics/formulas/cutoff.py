@@ -1,0 +1,214 @@
+"""Metrics of what is within the first k: precision, recall and their kin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from frame_metrics.formulas.base import Formula, Metrics, Rows, T, metric
+
+if TYPE_CHECKING:
+    from frame_metrics.formulas.terms import Terms
+from frame_metrics.formulas.parameters import K, Positive
+
+
+class Cutoff(Metrics[T]):
+    """Counts of hits within the first k, over this or that number."""
+
+    __slots__ = ()
+
+    @metric
+    def precision(self, k: K = None, *, denominator: Literal["k", "retrieved"] = "k") -> T:
+        """Share of the first k places that hold a relevant item.
+
+        A place that is empty, because the list is shorter than k, counts against the list: 2 hits in a list of 2 are a
+        precision@5 of 0.4. Unjudged items count as not relevant.
+
+        Parameters
+        ----------
+        k
+            How many places to look at; without it, the rows that were retrieved.
+        denominator
+            `"k"` divides by k; `"retrieved"` by the rows that stand within the first k.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2], "relevance": [1, 1]})
+        >>> df.rank.precision(5), df.rank.precision(5, denominator="retrieved")
+        (0.4, 1.0)
+        """
+
+        def formula(t: Terms) -> Formula:
+            over, rows = _places(t, k if denominator == "k" else None, k)
+            return Formula(hits(t, k), over, t.number_relevant, rows=rows)
+
+        return self._of(formula)
+
+    p = precision
+
+    @metric
+    def recall(self, k: K = None, *, denominator: Literal["relevant", "capped"] = "relevant") -> T:
+        """Share of the query's relevant items that stand within the first k.
+
+        Relevant items that were not retrieved are rows without a rank; they make the denominator.
+
+        Parameters
+        ----------
+        k
+            How many places to look at; without it, the whole list.
+        denominator
+            `"relevant"` divides by all relevant items; `"capped"` by k where there are more than k of them, so that a
+            perfect list scores 1.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, None, None], "relevance": [1, 1, 1, 1]})
+        >>> df.rank.recall(2), df.rank.recall(2, denominator="capped")
+        (0.5, 1.0)
+        """
+
+        def formula(t: Terms) -> Formula:
+            over = capped(t.number_relevant, k) if denominator == "capped" else t.number_relevant
+            return Formula(hits(t, k), over, t.number_relevant)
+
+        return self._of(formula)
+
+    r = recall
+
+    @metric
+    def f_score(self, k: K = None, *, beta: Positive = 1.0) -> T:
+        """Weighted harmonic mean of precision and recall within the first k; 0 where there is no hit.
+
+        Computed for each query from its own precision and recall, and then averaged.
+
+        Parameters
+        ----------
+        k
+            How many places to look at; without it, the rows that were retrieved.
+        beta
+            How many times as much recall counts as precision.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3, None], "relevance": [1, 0, 0, 1]})
+        >>> df.rank.f_score(3)
+        0.4
+
+        References
+        ----------
+        C. J. van Rijsbergen, Information Retrieval, 1979.
+        """
+
+        def formula(t: Terms) -> Formula:
+            places, rows = _places(t, k, k)
+            square = beta * beta
+            return Formula((1 + square) * hits(t, k), square * t.number_relevant + places, t.number_relevant, rows=rows)
+
+        return self._of(formula)
+
+    f1 = f_score
+
+    @metric
+    def hit_rate(self, k: K = None) -> T:
+        """1 if a relevant item stands within the first k, else 0; the mean is the share of queries with a hit.
+
+        Parameters
+        ----------
+        k
+            How many places to look at; without it, the whole list.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": [1, 1, 2, 2], "rank": [1, 2, 1, 2], "relevance": [0, 1, 0, 0]})
+        >>> df.rank.hit_rate(1), df.rank.hit_rate(2)
+        (0.0, 0.5)
+        """
+        return self._of(lambda t: Formula((hits(t, k) > 0).cast(pl.Float64), relevant=t.number_relevant))
+
+    success = hr = hit_rate
+
+    @metric
+    def r_precision(self) -> T:
+        """Precision at rank R, where R is the number of the query's relevant items.
+
+        A list shorter than R is still divided by R.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+        >>> df.rank.r_precision()
+        0.5
+        """
+        return self._of(
+            lambda t: Formula((t.found <= t.number_relevant).sum(), t.number_relevant, relevant=t.number_relevant)
+        )
+
+    @metric
+    def fallout(self, k: K = None) -> T:
+        """Share of the query's judged non-relevant items that stand within the first k; less is better.
+
+        Unjudged rows and negative grades do not count. 0 where nothing was judged non-relevant.
+
+        Parameters
+        ----------
+        k
+            How many places to look at; without it, the whole list.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3, None], "relevance": [1, 0, 0, 0]})
+        >>> df.rank.fallout(2)
+        0.3333333333333333
+        """
+
+        def formula(t: Terms) -> Formula:
+            return Formula((t.nonrelevant & within(t, k)).sum(), t.nonrelevant.sum(), rows="judged")
+
+        return self._of(formula)
+
+    @metric
+    def judged(self, k: K = None) -> T:
+        """Share of the first k rows that have a judgment; 0 where nothing was retrieved.
+
+        A low share says that a score is held down by what nobody has looked at.
+
+        Parameters
+        ----------
+        k
+            How many places to look at; without it, the whole list.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3], "relevance": [1, None, 0]})
+        >>> df.rank.judged(2)
+        0.5
+        """
+        return self._of(lambda t: Formula((t.judged & within(t, k)).sum(), within(t, k).sum(), rows="all"))
+
+
+def within(t: Terms, k: int | None) -> pl.Expr:
+    """Return whether the row stands within the first k."""
+    return t.listed if k is None else (t.rank <= k).fill_null(False)
+
+
+def hits(t: Terms, k: int | None) -> pl.Expr:
+    """Return the number of relevant rows within the first k."""
+    return (t.relevant & t.listed).sum() if k is None else (t.found <= k).sum()
+
+
+def capped(number: pl.Expr, k: int | None) -> pl.Expr:
+    """Return the number, or k where that is less."""
+    return number if k is None else pl.min_horizontal(number, pl.lit(k, dtype=pl.UInt32))
+
+
+def _places(t: Terms, k: int | None, cut: int | None) -> tuple[pl.Expr, Rows]:
+    """Return how many places precision looks at, and the rows needed to know: k of them, or those filled up to `cut`."""
+    return (pl.lit(float(k)), "relevant") if k is not None else (within(t, cut).sum(), "all")

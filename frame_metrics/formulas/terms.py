@@ -1,0 +1,191 @@
+"""The words that formulas are written in: what a row, and its query, can be asked.
+
+A formula never names a column. It asks a `Terms` object for `hit`, `rank`, `ideal`, ... and works wherever these can be
+had: `Columns` finds them as columns which a plan has prepared once for all metrics, `Inline` spells them as expressions
+inside `group_by("query").agg(...)` over an ordinary table.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import polars as pl
+
+from frame_metrics.errors import OptionError
+from frame_metrics.failing import failing
+
+PREFIX = "_fm_"
+"""Begins the name of every column that a plan adds, so that none meets a column of the caller."""
+
+RANK = f"{PREFIX}rank"
+GRADE = f"{PREFIX}grade"
+FOUND = f"{PREFIX}found"
+HIT = f"{PREFIX}hit"
+IDEAL = f"{PREFIX}ideal"
+IDEAL_LISTED = f"{PREFIX}ideal_listed"
+LISTED = f"{PREFIX}listed"
+RELEVANT = f"{PREFIX}relevant"
+JUDGED = f"{PREFIX}judged"
+NONRELEVANT = f"{PREFIX}nonrelevant"
+ABOVE = f"{PREFIX}above"
+OUTRANKED = f"{PREFIX}outranked"
+TOP_GRADE = f"{PREFIX}top_grade"
+REACH = f"{PREFIX}reach:"
+
+ORDERED = frozenset({RANK, FOUND, HIT, ABOVE})
+"""Terms that have no meaning where two rows of a query share a rank."""
+
+
+class Terms(ABC):
+    """What a formula may ask of the rows of one query.
+
+    Attributes
+    ----------
+    rank
+        The row's place, 1 at the top; null for a row that was judged and not retrieved.
+    listed
+        Whether the row was retrieved.
+    grade
+        The row's relevance where that is positive, else null.
+    relevant
+        Whether the row counts as relevant for binary metrics.
+    found
+        The place of a relevant row, else null.
+    hit
+        1, 2, 3, ... down the list for relevant rows that were retrieved, else null.
+    ideal, ideal_listed
+        1, 2, 3, ... by falling grade, over all rows or over the retrieved ones.
+    judged
+        Whether the row has a judgment.
+    nonrelevant
+        Whether the row was judged, and not relevant; a negative grade is no judgment of that kind.
+    above
+        For relevant rows that were retrieved: how many judged non-relevant rows stand above.
+    outranked
+        For relevant rows: how many rows that are not relevant stand above, shared places counting half.
+    """
+
+    rank: pl.Expr
+    listed: pl.Expr
+    grade: pl.Expr
+    relevant: pl.Expr
+    found: pl.Expr
+    hit: pl.Expr
+    ideal: pl.Expr
+    ideal_listed: pl.Expr
+    judged: pl.Expr
+    nonrelevant: pl.Expr
+    above: pl.Expr
+    outranked: pl.Expr
+    number_relevant: pl.Expr
+    number_graded: pl.Expr
+
+    @abstractmethod
+    def stop(self, max_grade: float | None) -> pl.Expr:
+        """Return the probability that a reader who looks at this row is satisfied: (2^grade - 1) / 2^max_grade."""
+
+    @abstractmethod
+    def reach(self, max_grade: float | None) -> pl.Expr:
+        """Return the probability that a reader gets as far as this row, for retrieved rows with a positive grade."""
+
+
+class Columns(Terms):
+    """Terms as columns that a plan prepares.
+
+    Parameters
+    ----------
+    all_relevant
+        Whether every row of the frame is relevant, for binary and graded metrics alike; flags and counts are then free.
+    """
+
+    def __init__(self, *, all_relevant: bool = False) -> None:
+        self.rank = pl.col(RANK)
+        self.listed = pl.col(LISTED)
+        self.grade = pl.col(GRADE)
+        self.hit = pl.col(HIT)
+        self.ideal = pl.col(IDEAL)
+        self.ideal_listed = pl.col(IDEAL_LISTED)
+        self.judged = pl.col(JUDGED)
+        self.nonrelevant = pl.col(NONRELEVANT)
+        self.above = pl.col(ABOVE)
+        self.outranked = pl.col(OUTRANKED)
+        if all_relevant:
+            self.found = self.rank
+            self.relevant = pl.lit(True)
+            self.number_relevant = self.number_graded = pl.len()
+        else:
+            self.found = pl.col(FOUND)
+            self.relevant = pl.col(RELEVANT)
+            self.number_relevant = self.relevant.sum()
+            self.number_graded = self.grade.count()
+
+    def stop(self, max_grade: float | None) -> pl.Expr:
+        top = pl.col(TOP_GRADE) if max_grade is None else pl.lit(float(max_grade))
+        return _stop(self.grade, top)
+
+    def reach(self, max_grade: float | None) -> pl.Expr:
+        return pl.col(f"{REACH}{'' if max_grade is None else float(max_grade)}")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns of a plain table hold the rank and the relevance, and from which grade on a row is relevant."""
+
+    rank: str = "rank"
+    relevance: str = "relevance"
+    min_relevance: float | None = None
+
+
+class Inline(Terms):
+    """Terms as expressions over the rows of a group, for `group_by(...).agg(...)` on a plain table.
+
+    Parameters
+    ----------
+    roles
+        The columns.
+    top
+        The highest grade there is, where something beside the group knows it.
+    """
+
+    def __init__(self, roles: Roles, *, top: pl.Expr | None = None) -> None:
+        self._top = top
+        relevance = pl.col(roles.relevance).cast(pl.Float64)
+        self.rank = pl.col(roles.rank).cast(pl.Int64)
+        self.listed = self.rank.is_not_null()
+        self.judged = relevance.is_not_null()
+        self.grade = pl.when(relevance > 0).then(relevance)
+        level = relevance > 0 if roles.min_relevance is None else relevance >= roles.min_relevance
+        self.relevant = level.fill_null(False)
+        self.found = pl.when(self.relevant).then(self.rank)
+        self.hit = self.found.rank("ordinal")
+        self.ideal = self.grade.rank("ordinal", descending=True)
+        self.ideal_listed = pl.when(self.listed).then(self.grade).rank("ordinal", descending=True)
+        self.nonrelevant = (relevance >= 0).fill_null(False) & ~self.relevant
+        counted = pl.when(self.nonrelevant | self.relevant).then(self.rank)
+        self.above = counted.rank("ordinal").cast(pl.Int64) - self.hit
+        place = self.rank.fill_null(pl.lit(2**62, dtype=pl.Int64))
+        self.outranked = place.rank("average") - pl.when(self.relevant).then(place).rank("average")
+        self.number_relevant = self.relevant.sum()
+        self.number_graded = self.grade.count()
+
+    def stop(self, max_grade: float | None) -> pl.Expr:
+        if max_grade is None and self._top is not None:
+            return _stop(self.grade, self._top)
+        if max_grade is None:
+            raise OptionError(
+                "`max_grade` must be given where `err` stands in an expression: a group does not see the largest grade of "
+                "the table. Hint: fm.metrics.err(max_grade=4), or df.rank.err()"
+            )
+        return _stop(self.grade, pl.lit(float(max_grade)))
+
+    def reach(self, max_grade: float | None) -> pl.Expr:
+        place = pl.when(self.grade.is_not_null()).then(self.rank)
+        down = (1.0 - self.stop(max_grade)).sort_by(place, nulls_last=True)
+        return down.cum_prod().shift(1, fill_value=1.0).gather(place.rank("ordinal").cast(pl.Int64) - 1)
+
+
+def _stop(grade: pl.Expr, top: pl.Expr) -> pl.Expr:
+    hint = "Hint: leave `max_grade` out to take the highest grade of the table"
+    check = failing(grade > top, f"`max_grade` must be the highest grade, but a row has grade {{}}. {hint}", grade)
+    return pl.when(check.is_null()).then((pl.lit(2.0).pow(grade) - 1.0) / pl.lit(2.0).pow(top))

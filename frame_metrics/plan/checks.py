@@ -1,0 +1,163 @@
+"""What can be wrong with a table: how it is found, and what is said about it.
+
+Every row that enters a number is checked where the number is made, at no further scan. Rows that enter none, such as the
+non-relevant ones for nDCG, are checked too among the first `check_rows` of the table, and all of them by `problems`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from frame_metrics.failing import failing
+from frame_metrics.formulas.terms import PREFIX, RANK
+from frame_metrics.plan.table import GIVEN_RANK, ITEM, RELEVANCE, Table
+
+if TYPE_CHECKING:
+    from frame_metrics.plan.question import Question
+
+NULL_QUERY, BAD_RANK, BAD_RELEVANCE, SHARED_RANK, SAME_ITEM, NOTHING_RELEVANT = range(1, 7)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One kind of problem: its name, what was expected, and what to do."""
+
+    kind: str
+    says: str
+    hint: str
+
+
+PROBLEMS = {
+    NULL_QUERY: Problem(
+        "null query",
+        "every row must belong to a query, but one has a null query",
+        "drop such rows, or give them a query of their own",
+    ),
+    BAD_RANK: Problem(
+        "bad rank",
+        "ranks start at 1 and are whole numbers, but one is 0, negative or fractional",
+        "add 1 to ranks that start at 0; a null rank means judged but not retrieved",
+    ),
+    BAD_RELEVANCE: Problem(
+        "bad relevance",
+        "relevance must be finite, but one is NaN or infinite",
+        "a null relevance means not judged: .fill_nan(None)",
+    ),
+    SHARED_RANK: Problem(
+        "shared rank",
+        "each rank may stand once in a query, but two rows share one",
+        "rank by a score with .rank.from_scores('score'), drop repeated rows, or name the column that tells the lists apart "
+        "with .rank.by(...)",
+    ),
+    SAME_ITEM: Problem(
+        "repeated item",
+        "each item may stand once in a query, but one is there twice",
+        "drop repeated rows, or name the column that tells the lists apart with .rank.by(...)",
+    ),
+    NOTHING_RELEVANT: Problem(
+        "nothing relevant",
+        "every query must have a relevant item, as no_relevant='error' asks, but some have none",
+        "choose no_relevant='zero', 'skip' or 'one'",
+    ),
+}
+
+
+def message(number: int, example: pl.Expr) -> pl.Expr:
+    """Return the text for a problem, with an example."""
+    problem = PROBLEMS[number]
+    return pl.format(f"{problem.says}: {{}}. Hint: {problem.hint}", example)
+
+
+def _spelt(example: dict[str, pl.Expr]) -> pl.Expr:
+    texts = [pl.format(f"{_plain(name)} {{}}", e.cast(pl.String).fill_null("null")) for name, e in example.items()]
+    return pl.concat_str(texts, separator=", ") if texts else pl.lit("in a key that has no text")
+
+
+def _plain(name: str) -> str:
+    return name.replace("{", "(").replace("}", ")")
+
+
+def stop(numbers: pl.Expr, asked: Question, schema: pl.Schema) -> pl.Expr:
+    """Return an expression that is null, and that fails the query if a row has the number of a problem."""
+    worst = numbers.min()
+    example = {key: pl.col(key).filter(numbers == worst).first() for key in _printable(asked.keys, schema)}
+    return failing(worst.is_not_null(), _text(worst, _spelt(example)))
+
+
+def _text(number: pl.Expr, example: pl.Expr) -> pl.Expr:
+    text = pl.lit(None, dtype=pl.String)
+    for known in PROBLEMS:
+        text = pl.when(number == known).then(message(known, example)).otherwise(text)
+    return text
+
+
+def lacking(number: pl.Expr) -> pl.Expr:
+    """Return an expression that is null, and that fails the query if a number of queries with nothing relevant is not 0."""
+    problem = PROBLEMS[NOTHING_RELEVANT]
+    return failing(number > 0, pl.format(f"{problem.says}: {{}} of them. Hint: {problem.hint}", number))
+
+
+def _printable(names: list[str], schema: pl.Schema) -> list[str]:
+    return [n for n in names if not schema[n].is_nested() and schema[n] not in (pl.Binary, pl.Object)]
+
+
+def found(table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
+    """Return the rows that have a problem: its number and an example, one row for each of them."""
+    frame, keys = table.frame, asked.keys
+    rank, relevance = pl.col(RANK), pl.col(RELEVANCE)
+    bad = [(NULL_QUERY, pl.col(asked.query).is_null()), (BAD_RANK, rank == 0)]
+    if table.floating:
+        bad.append((BAD_RELEVANCE, ~relevance.is_finite()))
+    seen = {BAD_RANK: {asked.rank: GIVEN_RANK}, BAD_RELEVANCE: {asked.relevance: RELEVANCE}}
+    rows = [_example(frame.filter(where), number, asked, seen.get(number, {})) for number, where in bad]
+    if ordered:
+        rows.append(_repeated(frame.filter(rank.is_not_null()), RANK, SHARED_RANK, asked))
+    if table.has_item:
+        rows.append(_repeated(frame.filter(pl.col(ITEM).is_not_null()), ITEM, SAME_ITEM, asked))
+    return pl.concat(rows)
+
+
+def _repeated(frame: pl.LazyFrame, column: str, number: int, asked: Question) -> pl.LazyFrame:
+    many = frame.group_by(*asked.keys, column).len().filter(pl.col("len") > 1)
+    return _example(many, number, asked, {asked.rank if column == RANK else asked.item: column})
+
+
+def _example(rows: pl.LazyFrame, number: int, asked: Question, more: dict[str, str]) -> pl.LazyFrame:
+    columns = {key: key for key in asked.keys} | more
+    printable = _printable(list(columns.values()), rows.collect_schema())
+    example = _spelt({name: pl.col(column) for name, column in columns.items() if column in printable})
+    return rows.select(pl.lit(number, dtype=pl.UInt8).alias(NUMBER), example.alias(EXAMPLE))
+
+
+NUMBER = f"{PREFIX}number"
+EXAMPLE = f"{PREFIX}example"
+
+
+def first_rows(table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
+    """Return one row and one column, null, whose making fails if something is wrong with the first rows of the table."""
+    rows = table.frame if asked.check_rows is None else table.frame.head(asked.check_rows)
+    wrong = found(Table(rows, table.floating, table.has_item), asked, ordered=ordered)
+    worst, first = pl.col(NUMBER).min(), pl.col(EXAMPLE).sort_by(NUMBER).first()
+    return wrong.select(failing(worst.is_not_null(), _text(worst, first)).alias(NUMBER))
+
+
+def guarded(result: pl.LazyFrame, table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
+    """Return the result of a plan, which now fails if something is wrong with the first rows of the table."""
+    if asked.check_rows == 0:
+        return result
+    # The filter makes the result depend on the check, which would be optimised away otherwise.
+    check = first_rows(table, asked, ordered=ordered)
+    return result.join(check, how="cross", maintain_order="left").filter(pl.col(NUMBER).is_null()).drop(NUMBER)
+
+
+def problems(table: Table, asked: Question) -> pl.LazyFrame:
+    """Return every kind of problem that the table has: kind, count and an example, in the order of `PROBLEMS`."""
+    kinds = {number: problem.kind for number, problem in PROBLEMS.items()}
+    counted = found(table, asked, ordered=True).group_by(NUMBER).agg(
+        pl.len().cast(pl.Int64).alias("count"), pl.col(EXAMPLE).min().alias("example")
+    )
+    kind = pl.col(NUMBER).replace_strict(kinds, return_dtype=pl.String)
+    return counted.sort(NUMBER).select(kind.alias("kind"), "count", "example")

@@ -1,0 +1,203 @@
+"""From rows to one number for each query, and from these to the result.
+
+Metrics are sorted into sets by the rows that they need. Each set is one `group_by` over the keys, and is summed up on its
+own; queries without a row in a set, such as those with nothing relevant, enter as a count. So a mean needs no join of
+queries, and all metrics of a call share one scan.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, get_args
+
+import polars as pl
+
+from frame_metrics.formulas.base import Rows
+from frame_metrics.formulas.terms import PREFIX, Columns
+from frame_metrics.plan import checks
+from frame_metrics.plan.rows import PROBLEM, RowSet
+from frame_metrics.plan.table import prepared
+
+if TYPE_CHECKING:
+    from frame_metrics.formulas.base import Formula, Metric
+    from frame_metrics.plan.question import Question
+    from frame_metrics.plan.table import Table
+
+QUERIES = f"{PREFIX}queries"
+
+
+def evaluated(frame: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
+    """Return the plan for these metrics: one row in all, one for each segment, or one for each query."""
+    table = prepared(frame, asked)
+    sets = _sets(metrics, asked, table)
+    result = _each_query(table, asked, sets) if asked.each_query else _summary(table, asked, sets)
+    result = checks.guarded(result, table, asked, ordered=any(m.ordered for m in metrics))
+    result = result.select(*asked.groups, *map(str, metrics))
+    return result.sort(asked.groups, nulls_last=True) if asked.groups else result
+
+
+class PerQuery:
+    """One row for each query that has rows in a set.
+
+    Parameters
+    ----------
+    rows
+        The set.
+    asked
+        What is asked.
+    """
+
+    def __init__(self, rows: RowSet, asked: Question) -> None:
+        self.rows = rows
+        self.asked = asked
+        self.formulas = {str(m): m.formula(rows.terms) for m in rows.metrics}
+        self.complete = rows.kind == "all"
+        self.pooled = asked.average == "micro" and not asked.each_query
+        self.present = QUERIES if self.complete else f"{PREFIX}present:{rows.kind}"
+        self.problem = f"{PROBLEM}:{rows.kind}"
+
+    def frame(self, table: Table) -> pl.LazyFrame:
+        """Return the keys, what is kept of each metric, and the number of a problem if there is one."""
+        columns = [column for name, formula in self.formulas.items() for column in self._kept(name, formula)]
+        return self.rows.of(table.frame).group_by(self.asked.keys).agg(*columns, self._problem())
+
+    def _kept(self, name: str, formula: Formula) -> list[pl.Expr]:
+        if not self.pooled or formula.total:
+            return [formula.score(self.asked.fill).alias(name)]
+        value, over = formula.value, pl.lit(1.0) if formula.over is None else formula.over
+        if formula.relevant is not None and self.asked.fill is None:
+            value, over = (pl.when(formula.relevant > 0).then(part).otherwise(0.0) for part in (value, over))
+        return [value.cast(pl.Float64).alias(name), over.cast(pl.Float64).alias(_over(name))]
+
+    def _problem(self) -> pl.Expr:
+        problem = pl.col(PROBLEM).min()
+        if self.asked.no_relevant == "error" and self._judging:
+            lacking = pl.any_horizontal(number == 0 for number in self._judging)
+            problem = pl.min_horizontal(problem, pl.when(lacking).then(pl.lit(checks.NOTHING_RELEVANT, dtype=pl.UInt8)))
+        return problem.alias(self.problem)
+
+    @property
+    def _judging(self) -> list[pl.Expr]:
+        return [f.relevant for f in self.formulas.values() if f.relevant is not None]
+
+    def part(self, table: Table) -> pl.LazyFrame:
+        """Return the sums over queries, in one row or in one for each segment, with the number of queries present."""
+        frame = self.frame(table)
+        sums = [e for name, formula in self.formulas.items() for e in self._sums(name, formula)]
+        present = pl.len().cast(pl.Int64).alias(self.present)
+        if not self.asked.by:
+            stop = checks.stop(pl.col(self.problem), self.asked, frame.collect_schema())
+            return frame.select(*sums, present, stop.alias(self.problem))
+        example = pl.col(self.asked.query).filter(pl.col(self.problem).is_not_null()).first()
+        keep = [] if self.asked.query in self.asked.by else [example]
+        grouped = frame.group_by(self.asked.by).agg(*sums, present, pl.col(self.problem).min(), *keep)
+        stop = checks.stop(pl.col(self.problem), self.asked, grouped.collect_schema())
+        return grouped.with_columns(stop.alias(self.problem)).drop(set(self.asked.keys) - set(self.asked.by))
+
+    def _sums(self, name: str, formula: Formula) -> list[pl.Expr]:
+        if formula.total:
+            return [pl.col(name).sum()]
+        over = pl.col(_over(name)).sum() if self.pooled else pl.col(name).count().cast(pl.Float64)
+        return [pl.col(name).sum(), over.alias(_over(name))]
+
+    def results(self) -> list[pl.Expr]:
+        """Return the expressions that turn sums into results, given the number of all queries."""
+        return [self._result(name, formula) for name, formula in self.formulas.items()]
+
+    @property
+    def _absent(self) -> pl.Expr:
+        return pl.col(QUERIES) - pl.col(self.present).fill_null(0)
+
+    def fine(self) -> list[pl.Expr]:
+        """Return conditions that hold, or fail the query: no problem, no query with nothing relevant where that is one."""
+        fine = [pl.col(self.problem).is_null()]
+        if self.asked.no_relevant == "error" and self._judging and not self.complete:
+            fine.append(checks.lacking(self._absent).is_null())
+        return fine
+
+    def scores(self) -> list[pl.Expr]:
+        """Return the scores of all queries, those without a row in the set included."""
+        if self.complete:
+            return [pl.col(name) for name in self.formulas]
+        fills = {name: 0 if formula.relevant is None else self.asked.fill for name, formula in self.formulas.items()}
+        return [pl.col(name) if fill is None else pl.col(name).fill_null(fill) for name, fill in fills.items()]
+
+    def numbers(self) -> list[pl.Expr]:
+        """Return the numbers of problems of all queries, those without a row in the set included."""
+        judging = [name for name, formula in self.formulas.items() if formula.relevant is not None]
+        if self.asked.no_relevant != "error" or self.complete or not judging:
+            return [pl.col(self.problem)]
+        lacking = pl.when(pl.col(judging[0]).is_null()).then(pl.lit(checks.NOTHING_RELEVANT, dtype=pl.UInt8))
+        return [pl.col(self.problem), lacking]
+
+    def _result(self, name: str, formula: Formula) -> pl.Expr:
+        value = pl.col(name).fill_null(0)
+        if formula.total:
+            return value.alias(name)
+        over = pl.col(_over(name)).fill_null(0.0)
+        more_value, more_over = self.absent(formula)
+        if more_over:
+            value, over = value + more_value * self._absent, over + more_over * self._absent
+        return pl.when(over > 0).then(value / over).alias(name)
+
+    def absent(self, formula: Formula) -> tuple[float, float]:
+        """Return what a query without a row in the set adds to numerator and denominator."""
+        fill = 0.0 if formula.relevant is None else self.asked.fill
+        if self.complete or fill is None:
+            return 0.0, 0.0
+        if not self.pooled:
+            return fill, 1.0
+        if formula.over is None:
+            return 0.0, 1.0
+        names = formula.over.meta.root_names()
+        empty = pl.DataFrame(schema=dict.fromkeys(names, pl.UInt32)).select(formula.over.cast(pl.Float64))
+        return 0.0, float(empty.item())
+
+
+def _over(name: str) -> str:
+    return f"{PREFIX}over:{name}"
+
+
+def _sets(metrics: list[Metric], asked: Question, table: Table) -> list[PerQuery]:
+    order = get_args(Rows)
+    place = {metric: order.index(metric.formula(Columns()).rows) for metric in metrics}
+    made = []
+    for kind, some in groupby(sorted(metrics, key=place.__getitem__, reverse=True), key=place.__getitem__):
+        made.append(PerQuery(RowSet(order[kind], list(some), asked, floating=table.floating), asked))
+    return made
+
+
+def _beside(left: pl.LazyFrame, right: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
+    """Return the frames side by side: joined on the keys, or the right one's single row beside each row."""
+    if on:
+        return left.join(right, on=on, how="left", nulls_equal=True)
+    return left.join(right, how="cross")
+
+
+def _summary(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
+    parts = [each.part(table) for each in sets]
+    whole, *rest = parts if sets[0].complete else [_universe(table, asked), *parts]
+    for part in rest:
+        whole = _beside(whole, part, list(asked.by))
+    whole = whole.filter(condition for each in sets for condition in each.fine())
+    return whole.select(*asked.by, *(e for each in sets for e in each.results()))
+
+
+def _universe(table: Table, asked: Question) -> pl.LazyFrame:
+    """Return the number of queries, in all or for each segment."""
+    if asked.by:
+        queries = table.frame.select(asked.keys).unique().group_by(asked.by)
+        return queries.agg(pl.len().cast(pl.Int64).alias(QUERIES))
+    return table.frame.select(pl.col(asked.query).n_unique().cast(pl.Int64).alias(QUERIES))
+
+
+def _each_query(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
+    frames = [each.frame(table) for each in sets]
+    whole, *rest = frames if sets[0].complete else [table.frame.select(asked.keys).unique(), *frames]
+    for frame in rest:
+        whole = _beside(whole, frame, asked.keys)
+    numbers = pl.min_horizontal(number for each in sets for number in each.numbers())
+    stop = checks.stop(numbers, asked, whole.collect_schema())
+    scores = [score for each in sets for score in each.scores()]
+    result = whole.select(*asked.keys, *scores, stop.alias(PROBLEM))
+    return result.filter(pl.col(PROBLEM).is_null())

@@ -1,0 +1,110 @@
+"""A run and its judgments, in one table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import polars as pl
+
+from frame_metrics.errors import TableError, choice
+from frame_metrics.failing import failing
+from frame_metrics.formulas.terms import PREFIX
+from frame_metrics.plan.question import Step
+from frame_metrics.plan.table import missing
+
+if TYPE_CHECKING:
+    from frame_metrics.plan.question import Question
+
+Queries: TypeAlias = Literal["qrels", "both", "run", "error"]
+Unjudged: TypeAlias = Literal["nonrelevant", "drop"]
+
+_IN_RUN, _IN_QRELS = f"{PREFIX}in_run", f"{PREFIX}in_qrels"
+
+
+def step(
+    qrels: pl.LazyFrame,
+    *,
+    queries: Queries,
+    unjudged: Unjudged,
+    query: str | None,
+    item: str | None,
+    relevance: str | None,
+) -> Step:
+    """Return the step that joins judgments to a run; names that are not given are those of the question."""
+    if queries not in get_args(Queries):
+        raise choice("queries", queries, get_args(Queries))
+    if unjudged not in get_args(Unjudged):
+        raise choice("unjudged", unjudged, get_args(Unjudged))
+
+    def join(run: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+        names = {query or asked.query: asked.query, item or asked.item: asked.item, relevance or asked.relevance: asked.relevance}
+        judged = _judgments(qrels, names, run, asked)
+        whole = _outer(_without(run, asked.relevance), judged, asked)
+        whole = _population(whole, run, judged, asked, queries)
+        return _condensed(whole, asked) if unjudged == "drop" else whole
+
+    return Step("judgments", (), join)
+
+
+def _judgments(qrels: pl.LazyFrame, names: dict[str, str], run: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+    """Return query, item and relevance of the judgments under the names of the run, after looking at both schemas."""
+    there, listed = qrels.collect_schema(), run.collect_schema()
+    for name in names:
+        if name not in there:
+            raise missing(name, there, "Hint: name the columns of the judgments with .judged_by(qrels, query=..., ...)")
+    for theirs, ours in names.items():
+        if ours != asked.relevance and ours not in listed:
+            raise missing(ours, listed, "Hint: judgments are joined on query and item; name yours with .rank.using(...)")
+        if ours != asked.relevance and there[theirs] != listed[ours] and not _alike(there[theirs], listed[ours]):
+            raise TableError(
+                f"the {'query' if ours == asked.query else 'item'} must be of one type in both tables, but the run has "
+                f"{listed[ours]} and the judgments have {there[theirs]}. Hint: cast one of them"
+            )
+    segments = [name for name in asked.by if name in there and name not in names]
+    return qrels.select(*segments, *(pl.col(theirs).alias(ours) for theirs, ours in names.items()))
+
+
+def _alike(one: pl.DataType, other: pl.DataType) -> bool:
+    texts = (pl.String, pl.Categorical, pl.Enum)
+    return (one.is_integer() and other.is_integer()) or (one in texts and other in texts)
+
+
+def _without(run: pl.LazyFrame, name: str) -> pl.LazyFrame:
+    return run.drop(name, strict=False)
+
+
+def _outer(run: pl.LazyFrame, judged: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+    """Return the rows of both tables; judged items of a query that has several lists are missed in each by itself."""
+    there = set(judged.collect_schema().names())
+    lists = [key for key in asked.keys if key not in there]
+    on = [key for key in asked.keys if key in there and key != asked.query]
+    if lists:
+        known = run.select(asked.keys).unique()
+        judged = judged.join(known, on=[*on, asked.query], how="left", nulls_equal=True)
+    keys = [*asked.keys, asked.item]
+    return run.join(judged, on=keys, how="full", coalesce=True, nulls_equal=True)
+
+
+def _population(
+    whole: pl.LazyFrame, run: pl.LazyFrame, judged: pl.LazyFrame, asked: Question, queries: Queries
+) -> pl.LazyFrame:
+    listed = run.select(asked.query).unique()
+    graded = judged.select(asked.query).unique()
+    if queries == "qrels":
+        return whole.join(graded, on=asked.query, how="semi")
+    if queries == "run":
+        return whole.join(listed, on=asked.query, how="semi")
+    if queries == "both":
+        return whole.join(graded, on=asked.query, how="semi").join(listed, on=asked.query, how="semi")
+    differ = pl.concat([listed.join(graded, on=asked.query, how="anti"), graded.join(listed, on=asked.query, how="anti")])
+    first = pl.col(asked.query).first()
+    text = "the run and the judgments must have the same queries, as queries='error' asks, but {} is in one of them only. " \
+        "Hint: choose queries='qrels', 'both' or 'run'"
+    check = differ.select(failing(pl.len() > 0, text, first).alias(_IN_RUN))
+    return whole.join(check, how="cross").filter(pl.col(_IN_RUN).is_null()).drop(_IN_RUN)
+
+
+def _condensed(whole: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+    """Return the judged rows, with the places of the others closed up."""
+    judged = whole.filter(pl.col(asked.relevance).is_not_null())
+    return judged.with_columns(pl.col(asked.rank).rank("ordinal").over(asked.keys))

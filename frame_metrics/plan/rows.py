@@ -1,0 +1,182 @@
+"""The rows that metrics need, with the columns that their formulas mention.
+
+Nearly every metric is a function of the relevant rows alone, and these are few. They are put in order once by grade and
+once by rank; after that, the number of a row within its query is plain arithmetic on running counts, with no window and no
+sort inside a group.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from frame_metrics.formulas import terms
+from frame_metrics.formulas.terms import Columns
+from frame_metrics.plan import checks
+from frame_metrics.plan.table import RELEVANCE
+
+if TYPE_CHECKING:
+    from frame_metrics.formulas.base import Metric, Rows
+    from frame_metrics.plan.question import Question
+
+PROBLEM = f"{terms.PREFIX}problem"
+"""The number, in `checks.PROBLEMS`, of what is wrong with a row that enters a number; null where nothing is."""
+
+_BY_GRADE = {terms.IDEAL, terms.IDEAL_LISTED}
+_BY_RANK = {terms.HIT, terms.ABOVE, terms.OUTRANKED}
+
+
+class RowSet:
+    """Rows of one kind, and the metrics that are computed from them.
+
+    Parameters
+    ----------
+    kind
+        Which rows: the relevant ones, the judged ones, or all.
+    metrics
+        The metrics.
+    asked
+        What is asked.
+    floating
+        Whether grades may be NaN or infinite.
+    """
+
+    def __init__(self, kind: Rows, metrics: list[Metric], asked: Question, *, floating: bool) -> None:
+        self.kind = kind
+        self.metrics = metrics
+        self.asked = asked
+        self.floating = floating
+        self.all_relevant = kind == "relevant" and asked.min_relevance is None
+        self.terms = Columns(all_relevant=self.all_relevant)
+        self.ordered = any(m.ordered for m in metrics)
+        self.names = frozenset().union(*(m.names for m in metrics))
+
+    def of(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the rows with every column that the formulas mention, and with `PROBLEM`."""
+        rows = table.filter(self._kept).select(*self.asked.keys, terms.RANK, *self._flags())
+        if terms.TOP_GRADE in self.names:
+            rows = rows.with_columns(pl.col(terms.GRADE).max().alias(terms.TOP_GRADE))
+        if self.names & _BY_GRADE:
+            rows = self._by_grade(rows)
+        if self.ordered or self.names & _BY_RANK:
+            rows = self._by_rank(rows)
+        return rows.with_columns(self._problem())
+
+    @property
+    def _kept(self) -> pl.Expr:
+        relevance = pl.col(RELEVANCE)
+        if self.kind == "all":
+            return pl.lit(True)
+        if self.kind == "judged":
+            return relevance.is_not_null()
+        graded = terms.GRADE in self.names
+        level = self.asked.min_relevance
+        return relevance > 0 if graded or level is None else relevance >= level
+
+    def _flags(self) -> list[pl.Expr]:
+        rank, relevance = pl.col(terms.RANK), pl.col(RELEVANCE)
+        level = self.asked.min_relevance
+        relevant = (relevance > 0 if level is None else relevance >= level).fill_null(False)
+        flags = {
+            terms.LISTED: rank.is_not_null(),
+            terms.GRADE: relevance if self.kind == "relevant" else pl.when(relevance > 0).then(relevance),
+            terms.JUDGED: relevance.is_not_null(),
+            terms.RELEVANT: relevant,
+            terms.FOUND: pl.when(relevant).then(rank),
+            terms.NONRELEVANT: (relevance >= 0).fill_null(False) & ~relevant,
+            RELEVANCE: relevance,
+        }
+        return [flag.alias(name) for name, flag in flags.items() if name in self._needed]
+
+    @property
+    def _needed(self) -> frozenset[str]:
+        """The columns that formulas mention, and those from which others are made."""
+        more = {
+            terms.HIT: {terms.FOUND},
+            terms.IDEAL: {terms.GRADE},
+            terms.IDEAL_LISTED: {terms.GRADE, terms.LISTED},
+            terms.ABOVE: {terms.FOUND, terms.NONRELEVANT},
+            terms.OUTRANKED: {terms.RELEVANT},
+            terms.TOP_GRADE: {terms.GRADE},
+        }
+        needed = self.names.union(*(more.get(name, set()) for name in self.names))
+        if self.floating:
+            needed |= {RELEVANCE}
+        return needed - {terms.FOUND, terms.RELEVANT} if self.all_relevant else needed
+
+    def _by_grade(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        down = [False] * len(self.asked.keys) + [True]
+        rows = rows.sort(*self.asked.keys, terms.GRADE, descending=down, nulls_last=True)
+        graded = pl.col(terms.GRADE).is_not_null()
+        listed = graded & pl.col(terms.RANK).is_not_null()
+        ideal = {
+            terms.IDEAL: None if self.kind == "relevant" else graded,
+            terms.IDEAL_LISTED: listed,
+        }
+        return rows.with_columns(self._count(flag).alias(name) for name, flag in ideal.items() if name in self.names)
+
+    def _by_rank(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        # Within a shared rank, relevant rows come last, which `outranked` relies on.
+        last = [terms.RELEVANT] if terms.OUTRANKED in self.names else []
+        rows = rows.sort(*self.asked.keys, terms.RANK, *last, nulls_last=True)
+        made = {terms.HIT: self._hit, terms.ABOVE: self._above, terms.OUTRANKED: self._outranked}
+        columns = [make().alias(name) for name, make in made.items() if name in self.names]
+        return rows.with_columns(columns).with_columns(self._reaches())
+
+    def _hit(self) -> pl.Expr:
+        if self.all_relevant:
+            return pl.when(pl.col(terms.RANK).is_not_null()).then(self._count(None))
+        found = pl.col(terms.FOUND).is_not_null()
+        return pl.when(found).then(self._count(found))
+
+    def _above(self) -> pl.Expr:
+        found = pl.col(terms.FOUND).is_not_null()
+        return pl.when(found).then(self._count(pl.col(terms.NONRELEVANT)))
+
+    def _outranked(self) -> pl.Expr:
+        """Half of the rows passed until here and half of those passed where the shared rank began."""
+        flag = ~pl.col(terms.RELEVANT)
+        passed = flag.cast(pl.UInt32).cum_sum()
+        rank = pl.col(terms.RANK)
+        new = self._start | rank.ne_missing(rank.shift())
+        return (self._since(passed, flag, self._start) + self._since(passed, flag, self._start, new)) / 2
+
+    def _reaches(self) -> list[pl.Expr]:
+        reaches = []
+        for name in sorted(n for n in self.names if n.startswith(terms.REACH)):
+            grade = name.removeprefix(terms.REACH)
+            stop = pl.when(pl.col(terms.RANK).is_not_null()).then(self.terms.stop(float(grade) if grade else None))
+            down = (1.0 - stop.fill_null(0.0)).cum_prod().shift(1, fill_value=1.0).over(self.asked.keys)
+            reaches.append(down.alias(name))
+        return reaches
+
+    def _problem(self) -> pl.Expr:
+        rank = pl.col(terms.RANK)
+        problem = pl.when(pl.col(self.asked.query).is_null()).then(checks.NULL_QUERY)
+        problem = problem.when(rank == 0).then(checks.BAD_RANK)
+        if self.floating:
+            problem = problem.when(~pl.col(RELEVANCE).is_finite()).then(checks.BAD_RELEVANCE)
+        if self.ordered:
+            problem = problem.when((rank == rank.shift()) & ~self._start).then(checks.SHARED_RANK)
+        return problem.cast(pl.UInt8).alias(PROBLEM)
+
+    @property
+    def _start(self) -> pl.Expr:
+        """Whether a row is the first of its list; false for the very first row, where nothing was counted before."""
+        changed = [pl.col(key).ne_missing(pl.col(key).shift()) for key in self.asked.keys]
+        return pl.any_horizontal(changed) if len(changed) > 1 else changed[0]
+
+    def _count(self, flag: pl.Expr | None) -> pl.Expr:
+        """Return how many rows of the list, up to this one, have the flag; None counts every row."""
+        if flag is None:
+            index = pl.int_range(pl.len(), dtype=pl.UInt32)
+            return index + 1 - pl.when(self._start).then(index).otherwise(0).cum_max()
+        return self._since(flag.cast(pl.UInt32).cum_sum(), flag, self._start)
+
+    @staticmethod
+    def _since(passed: pl.Expr, flag: pl.Expr, start: pl.Expr, until: pl.Expr | None = None) -> pl.Expr:
+        """Return the running count since the list began, or the part of it before `until` was last true."""
+        before = passed - flag.cast(pl.UInt32)
+        end = passed if until is None else pl.when(until).then(before).otherwise(0).cum_max()
+        return end - pl.when(start).then(before).otherwise(0).cum_max()

@@ -1,0 +1,1 @@
+"""How frames of each kind are asked for metrics."""

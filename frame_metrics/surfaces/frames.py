@@ -1,0 +1,111 @@
+"""`.rank` on Polars frames, and on tables of Arrow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from frame_metrics.failing import raising
+from frame_metrics.formulas.base import T
+from frame_metrics.surfaces.ranking import Many, Ranking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from frame_metrics.plan.question import Question
+
+
+def run(plan: pl.LazyFrame) -> pl.DataFrame:
+    """Return the result of a plan; what a plan says about the table is raised as an error of this package."""
+    with raising():
+        return plan.collect()
+
+
+def number(result: pl.DataFrame) -> float:
+    """Return the only value of a result, NaN where there is none."""
+    value = result.item()
+    return float("nan") if value is None else float(value)
+
+
+class InMemory(Ranking[T, Many]):
+    """A Polars frame in memory: plans run at once."""
+
+    __slots__ = ()
+
+    def _run(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
+        return run(plan(pl.DataFrame(self._frame).lazy()))
+
+
+class DataFrameRanks(InMemory[pl.DataFrame, pl.DataFrame]):
+    """Metrics of a Polars DataFrame, a frame for each."""
+
+    __slots__ = ()
+
+    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
+        return self._run(plan)
+
+    _one = _many
+
+    def _for_many(self, asked: Question) -> DataFrameRanks:
+        return self._with(asked)
+
+
+class DataFrameRank(InMemory[float, pl.DataFrame]):
+    """Metrics of a Polars DataFrame, a number for each."""
+
+    __slots__ = ()
+
+    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
+        return self._run(plan)
+
+    def _one(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> float:
+        return number(self._run(plan))
+
+    def _for_many(self, asked: Question) -> DataFrameRanks:
+        return DataFrameRanks(self._frame, asked)
+
+
+class LazyFrameRank(Ranking[pl.LazyFrame, pl.LazyFrame]):
+    """Metrics of a LazyFrame: always a LazyFrame, and nothing is read before `collect`."""
+
+    __slots__ = ()
+
+    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.LazyFrame:
+        return plan(self._frame)
+
+    _one = _many
+
+    def _for_many(self, asked: Question) -> LazyFrameRank:
+        return self._with(asked)
+
+
+class ArrowRanks(InMemory["pa.Table", "pa.Table"]):
+    """Metrics of a pyarrow Table, a table for each."""
+
+    __slots__ = ()
+
+    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pa.Table:
+        return self._run(plan).to_arrow()
+
+    _one = _many
+
+    def _for_many(self, asked: Question) -> ArrowRanks:
+        return self._with(asked)
+
+
+class ArrowRank(InMemory[float, "pa.Table"]):
+    """Metrics of a pyarrow Table, a number for each."""
+
+    __slots__ = ()
+
+    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pa.Table:
+        return self._run(plan).to_arrow()
+
+    def _one(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> float:
+        return number(self._run(plan))
+
+    def _for_many(self, asked: Question) -> ArrowRanks:
+        return ArrowRanks(self._frame, asked)

@@ -1,0 +1,91 @@
+"""Which surface a frame gets."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
+import polars as pl
+
+from frame_metrics.surfaces.frames import ArrowRank, DataFrameRank, LazyFrameRank
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from frame_metrics.surfaces.pandas import PandasRank
+
+
+class ArrowStream(Protocol):
+    """Anything that hands over its rows as an Arrow stream."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the stream."""
+
+
+@overload
+def rank(frame: pl.DataFrame) -> DataFrameRank: ...
+@overload
+def rank(frame: pl.LazyFrame) -> LazyFrameRank: ...
+@overload
+def rank(frame: pd.DataFrame) -> PandasRank: ...
+@overload
+def rank(frame: pa.Table) -> ArrowRank: ...
+@overload
+def rank(frame: ArrowStream) -> DataFrameRank: ...
+def rank(frame: Any) -> Any:
+    """Return what `frame.rank` is, for a frame of any kind; type checkers know the result.
+
+    Parameters
+    ----------
+    frame
+        A Polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table, or anything that offers an Arrow stream, such
+        as a DuckDB relation; results of the last come as Polars frames.
+
+    Examples
+    --------
+    >>> import frame_metrics as fm, pyarrow as pa
+    >>> fm.rank(pa.table({"query": [1, 1], "rank": [1, 2], "relevance": [0, 1]})).mrr()
+    0.5
+    """
+    if isinstance(frame, pl.DataFrame):
+        return DataFrameRank(frame)
+    if isinstance(frame, pl.LazyFrame):
+        return LazyFrameRank(frame)
+    if is_pandas(frame):
+        from frame_metrics.surfaces.pandas import PandasRank
+
+        return PandasRank(frame)
+    if _is_arrow_table(frame):
+        return ArrowRank(frame)
+    return DataFrameRank(read(frame))
+
+
+def as_lazy(frame: Any) -> pl.LazyFrame:
+    """Return a frame of any kind as a lazy Polars frame."""
+    if isinstance(frame, pl.LazyFrame):
+        return frame
+    if is_pandas(frame):
+        return pl.from_pandas(frame).lazy()
+    return frame.lazy() if isinstance(frame, pl.DataFrame) else read(frame).lazy()
+
+
+def read(frame: Any) -> pl.DataFrame:
+    """Return the rows of an object with the Arrow interface, or raise if it has none."""
+    if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
+        return pl.DataFrame(frame)
+    raise TypeError(
+        f"expected a Polars or pandas frame, a pyarrow Table or an Arrow stream, got {type(frame).__name__}. "
+        "Hint: make a frame of it first, such as pl.DataFrame(...), or see fm.from_dicts and fm.from_lists"
+    )
+
+
+def is_pandas(frame: Any) -> bool:
+    """Return whether this is a pandas DataFrame, without importing pandas."""
+    module = sys.modules.get("pandas")
+    return module is not None and isinstance(frame, module.DataFrame)
+
+
+def _is_arrow_table(frame: Any) -> bool:
+    module = sys.modules.get("pyarrow")
+    return module is not None and isinstance(frame, module.Table)

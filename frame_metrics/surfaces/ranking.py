@@ -1,0 +1,322 @@
+"""What can be asked of a frame, whatever its kind."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from frame_metrics.errors import nearest
+from frame_metrics.formulas import AllMetrics, parse_all
+from frame_metrics.formulas.base import T
+from frame_metrics.plan import checks, curves, joined, steps
+from frame_metrics.plan.evaluate import evaluated
+from frame_metrics.plan.question import Question
+from frame_metrics.plan.table import prepared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import polars as pl
+
+    from frame_metrics.formulas import Metric
+    from frame_metrics.plan.joined import Queries, Unjudged
+    from frame_metrics.plan.question import Average, NoRelevant
+    from frame_metrics.plan.scores import Ties
+
+Many = TypeVar("Many")
+
+
+class Ranking(AllMetrics[T], Generic[T, Many]):
+    """Ranking metrics of a long table: one row for each query and item, with the rank and the relevance.
+
+    Every metric is a method. `using` names columns and settings, `by` and `per_query` ask for more than one number,
+    `from_scores` and `judged_by` make ranks and judgments; each returns a new object, and they chain in any order. Nothing
+    changes the frame.
+    """
+
+    __slots__ = ("_asked", "_frame")
+
+    def __init__(self, frame: Any, asked: Question | None = None) -> None:
+        self._frame = frame
+        self._asked = asked or Question()
+
+    @abstractmethod
+    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Many:
+        """Return the result of a plan for this frame, as a frame of the caller's kind."""
+
+    @abstractmethod
+    def _one(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> T:
+        """Return the result of a plan that ends in a single metric."""
+
+    @abstractmethod
+    def _for_many(self, asked: Question) -> Ranking[Many, Many]:
+        """Return the same frame with a question that has more than one answer."""
+
+    def _with(self, asked: Question) -> Self:
+        return type(self)(self._frame, asked)
+
+    def _measure(self, metric: Metric) -> T:
+        return self._one(lambda frame: evaluated(frame, self._asked, [metric]))
+
+    def __getattr__(self, name: str) -> Any:
+        known = [n for n in dir(type(self)) if not n.startswith("_")]
+        close = "" if name.startswith("_") else nearest(name, known)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{close}", name=name)
+
+    def __repr__(self) -> str:
+        asked = self._asked
+        roles = f"query={asked.query!r}, item={asked.item!r}, rank={asked.rank!r}, relevance={asked.relevance!r}"
+        by = f".by({', '.join(map(repr, asked.by))})" if asked.by else ""
+        return f"<rank of a {type(self._frame).__name__}: {roles}{by}{'.per_query()' if asked.each_query else ''}>"
+
+    def using(
+        self,
+        *,
+        query: str | None = None,
+        item: str | None = None,
+        rank: str | None = None,
+        relevance: str | None = None,
+        min_relevance: float | None = None,
+        no_relevant: NoRelevant | None = None,
+        average: Average | None = None,
+        check_rows: int | str | None = None,
+    ) -> Self:
+        """Return the same question with other columns or settings; what is not given stays as it is.
+
+        Parameters
+        ----------
+        query, item, rank, relevance
+            The columns that play these roles, if they are not called so.
+        min_relevance
+            From which grade on an item is relevant for binary metrics; without it, from any positive grade.
+        no_relevant
+            The score of a query with nothing relevant: `"zero"` (default), `"one"`, `"skip"` leaves it out of means,
+            `"error"` refuses.
+        average
+            `"macro"` (default) averages over queries; `"micro"` pools numerators and denominators.
+        check_rows
+            Rows that enter a number are always checked. Of the others, the first 100,000 are; give another number, or
+            `"all"`.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"user": [1, 1], "sku": ["a", "b"], "position": [1, 2], "clicked": [False, True]})
+        >>> df.rank.using(query="user", item="sku", rank="position", relevance="clicked").mrr()
+        0.5
+        """
+        return self._with(
+            self._asked.using(
+                query=query,
+                item=item,
+                rank=rank,
+                relevance=relevance,
+                min_relevance=min_relevance,
+                no_relevant=no_relevant,
+                average=average,
+                check_rows=check_rows,
+            )
+        )
+
+    def by(self, *columns: str) -> Ranking[Many, Many]:
+        """Return the same question for each segment; metrics then give a frame with one row a segment.
+
+        A segment is a value of these columns. A query with rows in several segments is a list of its own in each.
+
+        Parameters
+        ----------
+        *columns
+            Names of columns; with several, each combination is a segment.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"country": ["fr", "us"], "query": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
+        >>> df.rank.by("country").mrr().rows()
+        [('fr', 1.0), ('us', 0.5)]
+        """
+        return self._for_many(self._asked.grouped(*columns))
+
+    def per_query(self) -> Ranking[Many, Many]:
+        """Return the same question for each query; metrics then give a frame with one row a query.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": ["a", "b"], "rank": [1, 2], "relevance": [1, 1]})
+        >>> df.rank.per_query().mrr().rows()
+        [('a', 1.0), ('b', 0.5)]
+        """
+        return self._for_many(self._asked.per_query())
+
+    def from_scores(self, score: str = "score", *, ties: Ties = "item_desc", float32: bool = False) -> Self:
+        """Return the same question of the ranks that a score gives: the highest score of a query is rank 1.
+
+        A null score means that the item was not retrieved.
+
+        Parameters
+        ----------
+        score
+            The column with the score.
+        ties
+            Which of several items with one score comes first: `"item_desc"` the one whose name sorts last, as trec_eval
+            does, `"item_asc"` first, `"first"` the one that stands first in the table.
+        float32
+            Compare scores as 32-bit floats, as trec_eval did before version 10.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "item": ["a", "b"], "score": [0.2, 0.9], "relevance": [1, 0]})
+        >>> df.rank.from_scores("score").mrr()
+        0.5
+        """
+        return self._with(self._asked.then(steps.by_score(score, ties=ties, float32=float32)))
+
+    def judged_by(
+        self,
+        qrels: Any,
+        *,
+        queries: Queries = "qrels",
+        unjudged: Unjudged = "nonrelevant",
+        query: str | None = None,
+        item: str | None = None,
+        relevance: str | None = None,
+    ) -> Self:
+        """Return the same question with judgments from a table of their own, joined on query and item.
+
+        Judged items that the table does not have become rows without a rank: they were missed.
+
+        Parameters
+        ----------
+        qrels
+            A frame of any kind with columns query, item and relevance.
+        queries
+            Which queries count: `"qrels"` (default) all judged ones, missing ones score 0; `"both"` those in both tables;
+            `"run"` those of this table; `"error"` refuses if the two differ.
+        unjudged
+            `"nonrelevant"` (default) keeps unjudged items in their place; `"drop"` takes them out, and ranks close up.
+        query, item, relevance
+            The columns of `qrels` that play these roles, if they are not called as in this table.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> run = pl.DataFrame({"query": 1, "item": ["a", "b"], "rank": [1, 2]})
+        >>> qrels = pl.DataFrame({"query": 1, "item": ["b", "z"], "relevance": [1, 1]})
+        >>> run.rank.judged_by(qrels).recall()
+        0.5
+        """
+        step = joined.step(
+            lazy_of(qrels), queries=queries, unjudged=unjudged, query=query, item=item, relevance=relevance
+        )
+        return self._with(self._asked.then(step))
+
+    def evaluate(self, *metrics: str | Metric) -> Many:
+        """Return several metrics at once, in one pass: a column for each, named by its text.
+
+        Parameters
+        ----------
+        *metrics
+            Texts such as `"ndcg@10"`, `"map"`, `"precision(denominator=retrieved)@5"`.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2], "relevance": [0, 1]})
+        >>> df.rank.evaluate("mrr", "p@1").to_dicts()
+        [{'mrr': 0.5, 'p@1': 0.0}]
+        """
+        asked = parse_all(metrics)
+        return self._many(lambda frame: evaluated(frame, self._asked, asked))
+
+    def check(self) -> Many:
+        """Return every kind of problem that the table has, with a count and an example; no rows if there is none.
+
+        Looks at all rows, unlike the checks of the metrics, and raises nothing about values.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": [1, 1], "rank": [0, 0], "relevance": [1, 0]})
+        >>> df.rank.check().select("kind", "count").rows()
+        [('bad rank', 2), ('shared rank', 1)]
+        """
+        return self._many(lambda frame: checks.problems(prepared(frame, self._asked), self._asked))
+
+    def at_k(self, metric: str, ks: Iterable[int]) -> Many:
+        """Return a metric at several cuts: a row for each k.
+
+        Parameters
+        ----------
+        metric
+            The text of a metric that can be cut, without the cut.
+        ks
+            The cuts.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+        >>> df.rank.at_k("precision", [1, 2]).rows()
+        [(1, 1.0), (2, 0.5)]
+        """
+        cuts = list(ks)
+        return self._many(lambda frame: curves.at_k(frame, self._asked, metric, cuts))
+
+    def roc_curve(self) -> Many:
+        """Return the ROC curve down the ranks: share of non-relevant rows passed, against relevant rows found.
+
+        Columns `k`, `fpr`, `tpr`, averaged over the queries that have both relevant rows and others; with
+        `average="micro"`, pooled. It starts at (0, 0) and ends at (1, 1), where missed rows are (`k` is null). The area
+        below the curve of one query is its `auc`.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3], "relevance": [1, 0, 1]})
+        >>> df.rank.roc_curve().rows()
+        [(0, 0.0, 0.0), (1, 0.0, 0.5), (2, 1.0, 0.5), (3, 1.0, 1.0)]
+        """
+        return self._many(lambda frame: curves.roc(frame, self._asked))
+
+    def pr_curve(self) -> Many:
+        """Return precision and recall at each rank, averaged over queries; with `average="micro"`, pooled.
+
+        Columns `k`, `recall`, `precision`.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2], "relevance": [1, 0]})
+        >>> df.rank.pr_curve().rows()
+        [(1, 1.0, 1.0), (2, 1.0, 0.5)]
+        """
+        return self._many(lambda frame: curves.precision_recall(frame, self._asked))
+
+    def cascade(self, *, max_grade: float | None = None) -> Many:
+        """Return the table with one more column, `cascade`: the probability that a reader stops at this row.
+
+        The reader goes down from the top and stops when satisfied, which an item of grade g does with probability
+        (2^g - 1) / 2^max_grade. `err` is the mean of 1 / rank under these probabilities.
+
+        Parameters
+        ----------
+        max_grade
+            The highest grade there is; without it, the highest one in the table.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3], "relevance": [1, 0, 2]})
+        >>> df.rank.cascade()["cascade"].to_list()
+        [0.25, 0.0, 0.5625]
+        """
+        return self._many(lambda frame: curves.cascade(frame, self._asked, max_grade))
+
+
+def lazy_of(frame: Any) -> pl.LazyFrame:
+    """Return a frame of any kind as a lazy one."""
+    from frame_metrics.surfaces.kinds import as_lazy
+
+    return as_lazy(frame)
