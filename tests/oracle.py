@@ -291,7 +291,7 @@ IDEAL = ("judged", "retrieved")
 OPTIONS = {
     "precision": {"denominator": ("k", "retrieved")},
     "recall": {"denominator": ("relevant", "capped")},
-    "f_score": {"beta": (1.0, 2.0, 0.5)},
+    "f_score": {"beta": (1.0, 2, 0.5)},
     "average_precision": {"denominator": ("relevant", "capped", "hits")},
     "cg": {"gain": GAIN},
     "dcg": {"gain": GAIN, "discount": DISCOUNTS},
@@ -319,10 +319,15 @@ def text(name, options, k=None):
     given = []
     for option, value in options.items():
         if value != OPTIONS[name][option][0]:
-            shown = "{" + ",".join(f"{g}:{v}" for g, v in value.items()) + "}" if isinstance(value, dict) else value
-            given.append(f"{option}={shown}")
+            given.append(f"{option}={written(value)}")
     cut = "" if k is None else f"@{k}"
-    return name + (f"({', '.join(given)})" if given else "") + cut
+    return name + (f"({','.join(given)})" if given else "") + cut
+
+
+def written(value):
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{written(grade)}:{written(gain)}" for grade, gain in value.items()) + "}"
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def cases(k):
@@ -356,7 +361,7 @@ def summary(case, queries, top_grade, *, level=None, no_relevant="zero", average
         kept = [rows for rows in queries if no_relevant != "skip" or not without_relevant(name, rows, level)]
         parts = [PARTS[name](rows, k, level, **options) for rows in kept]
         top, bottom = sum(part[0] for part in parts), sum(part[1] for part in parts)
-        return ratio(top, bottom) if parts else None
+        return top / bottom if bottom else None
     scores = [score(case, rows, top_grade, level=level, no_relevant=no_relevant) for rows in queries]
     scores = [value for value in scores if value is not None]
     if name in COUNTS:

@@ -13,6 +13,7 @@ GRADES = {
 }
 KEYS = {pl.String: ("a", "b", "ü", "d e", ""), pl.Int64: (7, -1, 0, 10, 3)}
 RANKS = (pl.Int64, pl.UInt16, pl.Float64)
+SEGMENTS = (("north",), ("south",), (None,), ("north", "south", None))
 COLUMNS = ("query", "item", "rank", "relevance", "segment")
 
 
@@ -40,14 +41,14 @@ def lists(draw, grades, *, tied=False):
 
 @st.composite
 def tables(draw, *, tied=False):
-    """Draw a table of up to five queries in two segments, its rows in any order."""
+    """Draw a table of up to five queries, its rows in any order; a query may have rows in several segments."""
     relevance = draw(st.sampled_from(list(GRADES)))
     key = draw(st.sampled_from(list(KEYS)))
     rows = []
     for query in draw(st.lists(st.sampled_from(KEYS[key]), max_size=5, unique=True)):
-        segment = draw(st.sampled_from(("north", "south")))
+        segments = draw(st.sampled_from(SEGMENTS))
         for number, (rank, grade) in enumerate(draw(lists(GRADES[relevance], tied=tied))):
-            values = (query, f"item{number}", rank, grade, segment)
+            values = (query, f"item{number}", rank, grade, draw(st.sampled_from(segments)))
             rows.append(dict(zip(COLUMNS, values, strict=True)))
     rank = draw(st.sampled_from(RANKS))
     schema = {"query": key, "item": pl.String, "rank": rank, "relevance": relevance, "segment": pl.String}

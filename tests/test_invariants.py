@@ -202,7 +202,7 @@ def test_text_parses_back(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["f_score(beta=2.0)@10", "rbp(p=0.5)", "iprec(recall=0.1)", "err(max_grade=4)@20", "ndcg(gain={1:3,2:9})@10"],
+    ["f_score(beta=2)@10", "rbp(p=0.5)", "iprec(recall=0.1)", "err(max_grade=4)@20", "ndcg(gain={1:3,2:9})@10"],
 )
 def test_text_of_numbers_parses_back(text):
     assert str(fm.metrics.parse(text)) == text

@@ -159,13 +159,16 @@ class TestEveryFrame:
         assert "rank" not in vars(type(frame))
         assert not hasattr(type(frame), "rank") or type(frame).rank is NATIVE
 
-    def test_foreign_accessor_is_replaced_with_one_warning_and_restored(self, frame):
+    @pytest.mark.parametrize(
+        "make", [lambda cls: cls(), lambda cls: cls, property], ids=["object", "class", "property"]
+    )
+    def test_foreign_attribute_is_replaced_with_one_warning_and_restored(self, frame, make):
         class Foreign:
             def __get__(self, instance, cls):
                 return Metrics
 
         unregister()
-        type(frame).rank = foreign = Foreign()
+        type(frame).rank = foreign = make(Foreign)
         load = lambda: PandasMetrics if isinstance(frame, pd.DataFrame) else Metrics  # noqa: E731
         with pytest.warns(UserWarning, match="which another package has put on") as caught:
             attach(type(frame), load)
@@ -297,6 +300,18 @@ class TestPandasCalls:
         assert_frame_equal(pd.DataFrame(copy.deepcopy(inherited)()), NATIVE(df))
         assert inherited.ndcg() == 4
 
+    def test_subclass_with_a_second_parent(self):
+        class Second(NDFrame):
+            def rank(self):
+                return f"second, {len(self)} rows"
+
+        class Both(pd.DataFrame, Second):
+            pass
+
+        both = Both({"a": [1, 2]})
+        assert both.rank() == Both.rank(both) == "second, 2 rows"
+        assert both.rank.ndcg() == 2
+
     def test_later_patch_of_the_parent_class_counts(self, df, monkeypatch):
         monkeypatch.setattr(NDFrame, "rank", lambda self: f"patched for {len(self)} rows")
         assert df.rank() == "patched for 4 rows"
@@ -351,7 +366,8 @@ class TestPandasMethod:
         native = pydoc.plain(pydoc.render_doc(MethodType(NATIVE, df)))
         assert text.startswith(native.rstrip())
         assert text.index("Count the rows") > text.index("Compute numerical data ranks")
-        assert inspect.getdoc(df.rank).startswith(inspect.getdoc(NATIVE))
+        assert inspect.getdoc(df.rank) == f"{inspect.getdoc(NATIVE)}\n\n{PandasMetrics._namespace_doc()}"
+        assert "note" not in PandasMetrics._namespace_doc()
         assert pydoc.render_doc(pd.DataFrame.rank) == pydoc.render_doc(NATIVE)
 
     def test_help_text_may_be_replaced(self, df):
@@ -440,7 +456,21 @@ class TestPandasMethod:
 
 
 class TestMixin:
-    def test_frozen_base(self, df):
+    def test_immutable_base(self, df):
+        class Immutable:
+            def __init__(self, frame):
+                object.__setattr__(self, "frame", frame)
+
+            def __setattr__(self, name, value):
+                raise TypeError(name)
+
+        class Rank(MethodLike, Immutable):
+            pass
+
+        assert Rank(NATIVE, df).frame is df
+        assert Rank(NATIVE, df) == df.rank
+
+    def test_frozen_dataclass(self, df):
         @dataclasses.dataclass(frozen=True)
         class Frozen:
             frame: pd.DataFrame
@@ -449,7 +479,7 @@ class TestMixin:
         class Rank(MethodLike, Frozen):
             pass
 
-        assert Rank(NATIVE, df).frame is df
+        assert Rank(NATIVE, df).k == 10
         assert Rank(NATIVE, df) == df.rank
 
     def test_slots(self, df):
@@ -460,11 +490,12 @@ class TestMixin:
                 self.frame = frame
 
         class Rank(MethodLike, Slotted):
-            __slots__ = ("_method",)
+            __slots__ = ("__weakref__", "_method")
 
         rank = Rank(NATIVE, df)
         with pytest.raises(AttributeError):
             rank.other = 1
+        assert weakref.ref(rank)() is rank
         assert_frame_equal(rank(), NATIVE(df))
 
     def test_constructor_of_the_subclass(self, df):
@@ -515,6 +546,9 @@ class TestRegistration:
         code = """
             import importlib.util, polars
             register()
+            length = len(sys.meta_path)
+            register()
+            assert len(sys.meta_path) == length
             print(polars.DataFrame({"a": [2, 1]}).rank.ndcg())
             spec = importlib.util.find_spec("pandas")
             print(spec.loader.get_filename() == spec.origin, "pandas" in sys.modules)
@@ -613,14 +647,49 @@ class TestImportOfPandas:
         """
         assert run(code).splitlines() == ["None", "No module named 'pandas' pandas"]
 
-    def test_blocked_pandas(self):
+    def test_namespace_package(self, tmp_path):
+        (tmp_path / "pandas").mkdir()
         code = """
-            sys.modules["pandas"] = None
+            sys.path[:] = [path for path in sys.path if "site-packages" not in path]
+            register()
+            import pandas
+            print(pandas.__spec__.origin)
+        """
+        assert run(code, tmp_path).strip() == "None"
+
+    @pytest.mark.skipif(sys.version_info >= (3, 15), reason="`load_module` is gone")
+    def test_loader_of_the_old_kind(self, package):
+        code = """
+            import importlib.machinery
+            class Old:
+                def find_spec(self, name, path=None, target=None):
+                    return importlib.machinery.ModuleSpec(name, self) if name == "pandas" else None
+                def load_module(self, name):
+                    sys.meta_path.remove(self)
+                    return __import__(name)
+            sys.meta_path.insert(0, Old())
+            register()
+            import pandas
+            print(pandas.DataFrame("cab").rank.ndcg())
+        """
+        assert run(code, package(self.FRAME), flags=("-W", "ignore")).strip() == "3"
+
+    @pytest.mark.parametrize(
+        "module", ["None", "object()", "MagicMock()", "SimpleNamespace(DataFrame=list)", "PARTIAL"]
+    )
+    def test_other_objects_called_pandas(self, module):
+        code = f"""
+            from types import ModuleType, SimpleNamespace
+            from unittest.mock import MagicMock
+            PARTIAL = ModuleType("pandas")
+            PARTIAL.DataFrame = lambda: None
+            sys.modules["pandas"] = {module}
             register()
             import json.tool
-            print("pandas" in sys.modules)
+            namespace.unregister()
+            print("no error")
         """
-        assert run(code).strip() == "True"
+        assert run(code).strip() == "no error"
 
     def test_import_that_had_begun(self, package):
         begun = "import sys; sys.register()" + textwrap.dedent(self.FRAME) + "import pandas.rest"

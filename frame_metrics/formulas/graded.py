@@ -122,7 +122,7 @@ class Graded(Metrics[T]):
         >>> import polars as pl, frame_metrics
         >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, None], "relevance": [2, 1, 3]})
         >>> round(df.rank.ndcg(), 4), df.rank.ndcg(ideal="retrieved")
-        (0.5525, 1.0)
+        (0.5524, 1.0)
 
         References
         ----------

@@ -100,12 +100,12 @@ def written(value: Any) -> str:
 
     Examples
     --------
-    >>> written("exponential"), written(0.8), written({1.0: 3.0, 2.0: 9.5})
-    ('exponential', '0.8', '{1:3,2:9.5}')
+    >>> written("exponential"), written(0.8), written(2.0), written({1.0: 3.0, 2.0: 9.5})
+    ('exponential', '0.8', '2', '{1:3,2:9.5}')
     """
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{_short(grade)}:{_short(gain)}" for grade, gain in value.items()) + "}"
-    return str(value)
+    return _short(value) if isinstance(value, float) else str(value)
 
 
 def _short(number: float) -> str:

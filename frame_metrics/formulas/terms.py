@@ -33,6 +33,9 @@ OUTRANKED = f"{PREFIX}outranked"
 TOP_GRADE = f"{PREFIX}top_grade"
 REACH = f"{PREFIX}reach:"
 
+FLAGS = frozenset({LISTED, RELEVANT, JUDGED, NONRELEVANT})
+"""Terms that are true or false."""
+
 ORDERED = frozenset({RANK, FOUND, HIT, ABOVE})
 """Terms that have no meaning where two rows of a query share a rank."""
 

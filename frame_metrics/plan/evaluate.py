@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 import polars as pl
 
 from frame_metrics.formulas.base import Rows
-from frame_metrics.formulas.terms import PREFIX, Columns
+from frame_metrics.formulas.terms import FLAGS, PREFIX, Columns
 from frame_metrics.plan import checks
 from frame_metrics.plan.rows import PROBLEM, RowSet
 from frame_metrics.plan.table import prepared
@@ -149,9 +149,8 @@ class PerQuery:
             return fill, 1.0
         if formula.over is None:
             return 0.0, 1.0
-        names = formula.over.meta.root_names()
-        empty = pl.DataFrame(schema=dict.fromkeys(names, pl.UInt32)).select(formula.over.cast(pl.Float64))
-        return 0.0, float(empty.item())
+        schema = {name: pl.Boolean if name in FLAGS else pl.UInt32 for name in formula.over.meta.root_names()}
+        return 0.0, float(pl.DataFrame(schema=schema).select(formula.over.cast(pl.Float64)).item())
 
 
 def _over(name: str) -> str:

@@ -108,13 +108,10 @@ class RowSet:
     def _by_grade(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         down = [False] * len(self.asked.keys) + [True]
         rows = rows.sort(*self.asked.keys, terms.GRADE, descending=down, nulls_last=True)
-        graded = pl.col(terms.GRADE).is_not_null()
-        listed = graded & pl.col(terms.RANK).is_not_null()
-        ideal = {
-            terms.IDEAL: None if self.kind == "relevant" else graded,
-            terms.IDEAL_LISTED: listed,
-        }
-        return rows.with_columns(self._count(flag).alias(name) for name, flag in ideal.items() if name in self.names)
+        graded = None if self.kind == "relevant" else pl.col(terms.GRADE).is_not_null()
+        listed = pl.col(terms.GRADE).is_not_null() & pl.col(terms.RANK).is_not_null()
+        ideal = {terms.IDEAL: self._number(graded), terms.IDEAL_LISTED: self._number(listed)}
+        return rows.with_columns(place.alias(name) for name, place in ideal.items() if name in self.names)
 
     def _by_rank(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         # Within a shared rank, relevant rows come last, which `outranked` relies on.
@@ -125,10 +122,7 @@ class RowSet:
         return rows.with_columns(columns).with_columns(self._reaches())
 
     def _hit(self) -> pl.Expr:
-        if self.all_relevant:
-            return pl.when(pl.col(terms.RANK).is_not_null()).then(self._count(None))
-        found = pl.col(terms.FOUND).is_not_null()
-        return pl.when(found).then(self._count(found))
+        return self._number(pl.col(terms.RANK if self.all_relevant else terms.FOUND).is_not_null())
 
     def _above(self) -> pl.Expr:
         found = pl.col(terms.FOUND).is_not_null()
@@ -166,6 +160,10 @@ class RowSet:
         """Whether a row is the first of its list; false for the very first row, where nothing was counted before."""
         changed = [pl.col(key).ne_missing(pl.col(key).shift()) for key in self.asked.keys]
         return pl.any_horizontal(changed) if len(changed) > 1 else changed[0]
+
+    def _number(self, flag: pl.Expr | None) -> pl.Expr:
+        """Return 1, 2, 3, ... for the rows of a list that have the flag, null for the others; None numbers every row."""
+        return self._count(None) if flag is None else pl.when(flag).then(self._count(flag))
 
     def _count(self, flag: pl.Expr | None) -> pl.Expr:
         """Return how many rows of the list, up to this one, have the flag; None counts every row."""

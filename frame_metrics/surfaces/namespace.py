@@ -218,6 +218,7 @@ class _PandasFinder(importlib.abc.MetaPathFinder):
             spec = importlib.util.find_spec(fullname)
         finally:
             self._searching = False
+        # No loader: a bare folder of that name. No `exec_module`: a loader from the days of `load_module`.
         if spec is None or spec.loader is None or not hasattr(spec.loader, "exec_module"):
             return None
         spec.loader = _PandasLoader(spec.loader, self)

@@ -204,7 +204,7 @@ class Codes:
 
 def native(column: pd.Series[Any]) -> pl.Series:
     """Return a pandas column as a Polars one; NaN is null, as everywhere in pandas."""
-    if column.dtype.kind in "iuf" and not column.dtype.isnative:
+    if not getattr(column.dtype, "isnative", True):
         column = column.astype(column.dtype.newbyteorder("="))
     try:
         return pl.from_pandas(column.reset_index(drop=True), nan_to_null=True).alias("")
