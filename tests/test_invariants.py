@@ -6,6 +6,7 @@ import random
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -154,6 +155,7 @@ def test_pandas_gives_the_same(table, nulls):
 
 def test_pyarrow_gives_the_same(table):
     found = fm.rank(table.to_arrow()).per_query().evaluate(*TEXTS)
+    assert isinstance(found, pa.Table)
     assert differences(numbers(found), per_query(table)) == {}
 
 

@@ -139,6 +139,13 @@ def test_area_under_the_curve_is_the_share_of_pairs_in_order(value):
     assert value(graded(1, 0, 1, 0), "auc") == pytest.approx(3 / 4)
 
 
+def test_area_of_more_pairs_than_32_bits_hold(value):
+    many = 70_000
+    table = pl.DataFrame({"query": "q", "rank": range(1, 2 * many + 1), "relevance": [1] * many + [0] * many})
+    assert value(table, "auc") == 1.0
+    assert value(table.with_columns(relevance=1 - pl.col("relevance")), "auc") == 0.0
+
+
 def test_exponential_gain_by_hand(value):
     expected = 7 + 3 / math.log2(3) + 1 / 2
     assert value(graded(3, 2, 1), "dcg", gain="exponential") == pytest.approx(expected)

@@ -21,7 +21,7 @@ ONE_MISS = Table([dict(zip(COLUMNS, ("a", "x", None, 2, "north"), strict=True))]
 NOTHING_RELEVANT = Table([dict(zip(COLUMNS, ("a", "x", 3, 0, "north"), strict=True))], SCHEMA)
 
 few = settings(
-    max_examples=int(os.environ.get("FRAME_METRICS_EXAMPLES", "40")),
+    max_examples=int(os.environ.get("FRAME_METRICS_EXAMPLES", "50")),
     deadline=None,
     derandomize="CI" in os.environ,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -135,6 +135,16 @@ def test_expressions(table, k):
     assert oracle.differences(by_first_column(found, chosen), oracle.per_query(table.rows, chosen)) == {}
 
 
+def test_err_in_an_expression_needs_the_greatest_grade():
+    with pytest.raises(fm.OptionError, match="max_grade"):
+        fm.metrics.err(k=3)
+
+
+def test_err_refuses_a_grade_above_the_greatest():
+    with pytest.raises(fm.TableError, match="max_grade"):
+        ONE_MISS.frame().rank.err(max_grade=1)
+
+
 def expression(name, k, options):
     cut = {} if name in oracle.WITHOUT_K else {"k": k}
     return getattr(fm.metrics, name)(**cut, **options)
@@ -152,6 +162,16 @@ def test_methods_return_the_number_of_evaluate(table, k):
         found[text] = getattr(ranking, name)(**cutoff, **options)
     assert {type(value) for value in found.values()} <= {float, int}
     assert oracle.differences(found, oracle.over_queries(table.rows, chosen)) == {}
+
+
+@few
+@given(tables(), CUTOFFS)
+@example(EMPTY, None)
+def test_pandas_frames(table, k):
+    chosen = cases(k)
+    found = table.frame().to_pandas().rank.per_query().evaluate(*chosen)
+    values = {(row["query"], name): row[name] for row in found.to_dict("records") for name in chosen}
+    assert oracle.differences(values, oracle.per_query(table.rows, chosen)) == {}
 
 
 @few

@@ -729,6 +729,18 @@ class TestImportOfPandas:
         """
         assert run(code, package(self.FRAME)).strip() == "function"
 
+    def test_unregistering_calls_off_a_loader_that_was_found(self, package):
+        code = """
+            import importlib.util
+            register()
+            spec = importlib.util.find_spec("pandas")
+            namespace.unregister()
+            pandas = sys.modules["pandas"] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(pandas)
+            print(type(vars(pandas.DataFrame)["rank"]).__name__)
+        """
+        assert run(code, package(self.FRAME)).strip() == "function"
+
     def test_finders_that_ask_each_other(self, package):
         code = """
             import importlib.util

@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import product
 from pathlib import Path
 
 import ir_measures
@@ -65,11 +66,11 @@ DATASETS = ("trec_eval_test", "trec_eval_rellevel", "lambdarank", "cast2021_doc"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason=f"the shared data folder {DATA} is not there")
 
 
-def ranking(run, qrels, level=None, *, float32=False, unjudged="nonrelevant", queries="qrels"):
+def ranking(run, qrels, level=None, *, float32=False, unjudged="nonrelevant"):
     """Return the question of a run with scores, judged as trec_eval does."""
     settings = {} if level is None else {"min_relevance": level}
     scored = run.rank.using(**settings).from_scores("score", ties="item_desc", float32=float32)
-    return scored.judged_by(qrels, unjudged=unjudged, queries=queries)
+    return scored.judged_by(qrels, unjudged=unjudged)
 
 
 def long(frame, names):
@@ -127,11 +128,12 @@ def expected_values(dataset, **filters):
     return found.select("run", "query", "measure", "value")
 
 
-def compare(dataset, names, level=None, cut=None, **options):
+def compare(dataset, names, level=None, *, cut=None, lowest=-10, **options):
     """Return how many stored values there are, and those that differ from ours."""
     filters = {key: options.pop(key) for key in ("tool", "tool_version", "mode") if key in options}
     stored = expected_values(dataset, **filters).filter(pl.col("measure").is_in(list(names)))
-    qrels, runs = read(dataset, "qrels"), read(dataset, "runs").select("run", "query", "item", "score")
+    qrels = read(dataset, "qrels").filter(pl.col("relevance") >= lowest)
+    runs = read(dataset, "runs").select("run", "query", "item", "score")
     count, wrong = 0, {}
     for (name,), values in stored.group_by("run"):
         run = runs.filter(run=name).drop("run")
@@ -149,12 +151,10 @@ def first_rows(run, count):
 
 
 @needs_data
-@pytest.mark.parametrize(("mode", "level"), [("default", None), ("l2", 2), ("l3", 3)])
 @pytest.mark.parametrize("version", ["10.0", "9.0.8"])
-@pytest.mark.parametrize("dataset", DATASETS)
-def test_trec_eval_on_real_runs(dataset, version, mode, level):
-    if mode == "l3" and dataset != "lambdarank":
-        pytest.skip("level 3 is stored for one data set")
+@pytest.mark.parametrize(("dataset", "level"), [*product(DATASETS, (None, 2)), ("lambdarank", 3)])
+def test_trec_eval_on_real_runs(dataset, level, version):
+    mode = "default" if level is None else f"l{level}"
     names, float32 = (TREC_10, False) if version == "10.0" else (TREC, True)
     options = {"tool": "trec_eval", "tool_version": version, "mode": mode, "float32": float32}
     count, wrong = compare(dataset, names, level, **options)
@@ -166,6 +166,16 @@ def test_trec_eval_on_real_runs(dataset, version, mode, level):
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_trec_eval_on_the_first_rows_of_a_run(dataset):
     count, wrong = compare(dataset, TREC_10, cut=10, tool="trec_eval", tool_version="10.0", mode="M10")
+    assert count > 100
+    assert wrong == {}
+
+
+@needs_data
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_trec_eval_on_judged_rows_only(dataset):
+    options = {"tool": "trec_eval", "tool_version": "10.0", "mode": "J"}
+    # -J also drops documents of negative grade, which here are judged
+    count, wrong = compare(dataset, TREC_10, unjudged="drop", lowest=0, **options)
     assert count > 100
     assert wrong == {}
 
@@ -252,10 +262,10 @@ def test_trec_eval_edge_cases(name):
     printed = {(query, theirs): float(value) for theirs, query, value in words(case["10.0"]["out"], (0, 1, 2))}
     expected = {key: value for key, value in printed.items() if key[0] != "all" and key[1] in edge}
     asked = {theirs: edge[theirs] for theirs in {key[1] for key in expected}}
-    assert expected or "rbp" in name
-    if expected:
-        ours = long(found.per_query().evaluate(*asked.values()), asked)
-        assert differences(ours, expected, 5.1e-5) == {}
+    ours = long(found.per_query().evaluate(*asked.values()), asked)
+    # four decimals are printed
+    assert expected
+    assert differences(ours, expected, 5.1e-5) == {}
 
 
 def one_list(grades):

@@ -22,12 +22,15 @@ Rows = Literal["relevant", "judged", "all"]
 
 @dataclass(frozen=True)
 class Formula:
-    """One number for one query, as a share: the sum of `value` over the sum of `over`.
+    """One number for one query: `value`, or `value` over `over`.
 
     Attributes
     ----------
     value
         The numerator, or the number itself.
+    row
+        What each row adds to the value, where the value is such a sum, and `over` is the same for all rows of a query. A
+        mean over queries then needs no group for each of them. See `added`.
     over
         The denominator; micro averages pool it over queries.
     relevant
@@ -47,6 +50,7 @@ class Formula:
     undefined: float | None = 0.0
     rows: Rows = "relevant"
     total: bool = False
+    row: pl.Expr | None = None
 
     def score(self, without: float | None) -> pl.Expr:
         """Return the number for a query; `without` is the one for a query that has nothing relevant."""
@@ -56,6 +60,11 @@ class Formula:
         if self.relevant is not None:
             score = pl.when(self.relevant > 0).then(score).otherwise(without)
         return score if self.total else score.cast(pl.Float64)
+
+
+def added(row: pl.Expr, over: pl.Expr | None = None, relevant: pl.Expr | None = None, rows: Rows = "relevant") -> Formula:
+    """Return the formula of a number to which each row adds something."""
+    return Formula(row.sum(), over, relevant, rows=rows, row=row)
 
 
 class Metrics(Generic[T]):

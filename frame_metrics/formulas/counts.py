@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from frame_metrics.formulas.base import Formula, Metrics, T, metric
-from frame_metrics.formulas.cutoff import hits
+from frame_metrics.formulas.cutoff import is_hit
 
 
 class Counts(Metrics[T]):
@@ -50,7 +50,7 @@ class Counts(Metrics[T]):
         >>> df.rank.num_rel_ret()
         1.0
         """
-        return self._of(lambda t: Formula(_whole(hits(t, None)), total=True))
+        return self._of(lambda t: Formula(_whole(is_hit(t, None).sum()), total=True))
 
 
 def _whole(count: pl.Expr) -> pl.Expr:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from frame_metrics.formulas.base import Formula, Metrics, Rows, T, metric
+from frame_metrics.formulas.base import Formula, Metrics, Rows, T, added, metric
 
 if TYPE_CHECKING:
     from frame_metrics.formulas.terms import Terms
@@ -42,7 +42,7 @@ class Cutoff(Metrics[T]):
 
         def formula(t: Terms) -> Formula:
             over, rows = _places(t, k if denominator == "k" else None, k)
-            return Formula(hits(t, k), over, t.number_relevant, rows=rows)
+            return added(is_hit(t, k), over, t.number_relevant, rows)
 
         return self._of(formula)
 
@@ -72,7 +72,7 @@ class Cutoff(Metrics[T]):
 
         def formula(t: Terms) -> Formula:
             over = capped(t.number_relevant, k) if denominator == "capped" else t.number_relevant
-            return Formula(hits(t, k), over, t.number_relevant)
+            return added(is_hit(t, k), over, t.number_relevant)
 
         return self._of(formula)
 
@@ -106,7 +106,8 @@ class Cutoff(Metrics[T]):
         def formula(t: Terms) -> Formula:
             places, rows = _places(t, k, k)
             square = beta * beta
-            return Formula((1 + square) * hits(t, k), square * t.number_relevant + places, t.number_relevant, rows=rows)
+            over = square * t.number_relevant + places
+            return added((1 + square) * is_hit(t, k).cast(pl.Float64), over, t.number_relevant, rows)
 
         return self._of(formula)
 
@@ -128,7 +129,13 @@ class Cutoff(Metrics[T]):
         >>> df.rank.hit_rate(1), df.rank.hit_rate(2)
         (0.0, 0.5)
         """
-        return self._of(lambda t: Formula((hits(t, k) > 0).cast(pl.Float64), relevant=t.number_relevant))
+
+        def formula(t: Terms) -> Formula:
+            if k is None:
+                return Formula(is_hit(t, k).any().cast(pl.Float64), relevant=t.number_relevant)
+            return added((t.hit == 1) & is_hit(t, k), relevant=t.number_relevant)
+
+        return self._of(formula)
 
     success = hr = hit_rate
 
@@ -145,9 +152,7 @@ class Cutoff(Metrics[T]):
         >>> df.rank.r_precision()
         0.5
         """
-        return self._of(
-            lambda t: Formula((t.found <= t.number_relevant).sum(), t.number_relevant, relevant=t.number_relevant)
-        )
+        return self._of(lambda t: added(t.found <= t.number_relevant, t.number_relevant, t.number_relevant))
 
     @metric
     def fallout(self, k: K = None) -> T:
@@ -199,9 +204,9 @@ def within(t: Terms, k: int | None) -> pl.Expr:
     return t.listed if k is None else (t.rank <= k).fill_null(False)
 
 
-def hits(t: Terms, k: int | None) -> pl.Expr:
-    """Return the number of relevant rows within the first k."""
-    return (t.relevant & t.listed).sum() if k is None else (t.found <= k).sum()
+def is_hit(t: Terms, k: int | None) -> pl.Expr:
+    """Return whether the row is relevant and stands within the first k."""
+    return t.relevant & t.listed if k is None else t.found <= k
 
 
 def capped(number: pl.Expr, k: int | None) -> pl.Expr:

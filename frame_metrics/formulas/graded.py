@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from frame_metrics.failing import failing
-from frame_metrics.formulas.base import Formula, Metrics, T, metric
+from frame_metrics.formulas.base import Formula, Metrics, T, added, metric
 from frame_metrics.formulas.parameters import Discount, Gain, Ideal, K, Positive
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Graded(Metrics[T]):
         >>> df.rank.cg(6)
         11.0
         """
-        return self._of(lambda t: Formula(summed(t, t.rank, k, gain, "none")))
+        return self._of(lambda t: added(gained(t.grade, t.rank, k, gain, "none")))
 
     @metric
     def dcg(self, k: K = None, *, gain: Gain = "linear", discount: Discount = "log2") -> T:
@@ -66,7 +66,7 @@ class Graded(Metrics[T]):
         ----------
         K. Järvelin, J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 20(4), 2002.
         """
-        return self._of(lambda t: Formula(summed(t, t.rank, k, gain, discount)))
+        return self._of(lambda t: added(gained(t.grade, t.rank, k, gain, discount)))
 
     @metric
     def idcg(
@@ -91,7 +91,7 @@ class Graded(Metrics[T]):
         >>> round(df.rank.idcg(6), 4)
         7.141
         """
-        return self._of(lambda t: Formula(_best(t, k, gain, discount, ideal)))
+        return self._of(lambda t: added(_best(t, k, gain, discount, ideal)))
 
     @metric
     def ndcg(
@@ -128,11 +128,12 @@ class Graded(Metrics[T]):
         ----------
         K. Järvelin, J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 20(4), 2002.
         """
-        return self._of(
-            lambda t: Formula(
-                summed(t, t.rank, k, gain, discount), _best(t, k, gain, discount, ideal), t.number_graded
-            )
-        )
+
+        def formula(t: Terms) -> Formula:
+            actual, best = gained(t.grade, t.rank, k, gain, discount), _best(t, k, gain, discount, ideal)
+            return Formula(actual.sum(), best.sum(), t.number_graded)
+
+        return self._of(formula)
 
     @metric
     def err(self, k: K = None, *, max_grade: Positive | None = None) -> T:
@@ -161,7 +162,7 @@ class Graded(Metrics[T]):
 
         def formula(t: Terms) -> Formula:
             stops = t.stop(max_grade) * t.reach(max_grade) / t.rank
-            return Formula(masked(t.rank, k, stops).sum(), relevant=t.number_graded)
+            return added(masked(t.rank, k, stops), relevant=t.number_graded)
 
         return self._of(formula)
 
@@ -172,19 +173,19 @@ def masked(place: pl.Expr, k: int | None, value: pl.Expr) -> pl.Expr:
     return pl.when(counts).then(value).otherwise(0.0)
 
 
-def summed(t: Terms, place: pl.Expr, k: int | None, gain: Gain, discount: Discount) -> pl.Expr:
-    """Return the sum of gain times discount when each row stands at its `place`."""
-    return masked(place, k, _gain(t.grade, gain) * _discount(place, discount)).sum()
+def gained(grade: pl.Expr, place: pl.Expr, k: int | None, gain: Gain, discount: Discount) -> pl.Expr:
+    """Return gain times discount of a grade at a place."""
+    return masked(place, k, _gain(grade, gain) * _discount(place, discount))
 
 
 def _best(t: Terms, k: int | None, gain: Gain, discount: Discount, ideal: Ideal) -> pl.Expr:
-    return summed(t, t.ideal if ideal == "judged" else t.ideal_listed, k, gain, discount)
+    return gained(t.best if ideal == "judged" else t.best_listed, t.ideal, k, gain, discount)
 
 
 def _gain(grade: pl.Expr, gain: Gain) -> pl.Expr:
     if isinstance(gain, Mapping):
         known, grade = list(gain), grade.cast(pl.Float64)
-        strange = grade.is_not_null() & ~grade.is_in(known)
+        strange = (grade > 0) & ~grade.is_in(known)
         hint = "Hint: give every positive grade of the table a gain"
         check = failing(strange, f"the mapping `gain` has no grade {{}}, only {known}. {hint}", grade)
         return pl.when(check.is_null()).then(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from frame_metrics.formulas.base import Formula, Metrics, T, metric
-from frame_metrics.formulas.cutoff import capped, hits
+from frame_metrics.formulas.base import Formula, Metrics, T, added, metric
+from frame_metrics.formulas.cutoff import capped, is_hit
 from frame_metrics.formulas.graded import masked
 from frame_metrics.formulas.parameters import K, Persistence, Share
 
@@ -43,8 +43,11 @@ class Order(Metrics[T]):
         """
 
         def formula(t: Terms) -> Formula:
-            over = {"relevant": t.number_relevant, "capped": capped(t.number_relevant, k), "hits": hits(t, k)}
-            return Formula(masked(t.found, k, t.hit / t.found).sum(), over[denominator], t.number_relevant)
+            precision = masked(t.found, k, t.hit / t.found)
+            if denominator == "hits":
+                return Formula(precision.sum(), is_hit(t, k).sum(), t.number_relevant)
+            over = capped(t.number_relevant, k) if denominator == "capped" else t.number_relevant
+            return added(precision, over, t.number_relevant)
 
         return self._of(formula)
 
@@ -66,7 +69,12 @@ class Order(Metrics[T]):
         >>> df.rank.reciprocal_rank(), df.rank.reciprocal_rank(1)
         (0.5, 0.0)
         """
-        return self._of(lambda t: Formula(masked(t.found.min(), k, 1.0 / t.found.min()), relevant=t.number_relevant))
+
+        def formula(t: Terms) -> Formula:
+            first = pl.when(t.hit == 1).then(1.0 / t.found).otherwise(0.0)
+            return added(masked(t.found, k, first), relevant=t.number_relevant)
+
+        return self._of(formula)
 
     mrr = rr = reciprocal_rank
 
@@ -98,7 +106,7 @@ class Order(Metrics[T]):
 
         def formula(t: Terms) -> Formula:
             weight = (1.0 - p) * pl.lit(p).pow(t.found.cast(pl.Float64) - 1.0)
-            return Formula(masked(t.found, k, weight).sum(), relevant=t.number_relevant)
+            return added(masked(t.found, k, weight), relevant=t.number_relevant)
 
         return self._of(formula)
 

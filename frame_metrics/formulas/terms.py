@@ -23,13 +23,15 @@ GRADE = f"{PREFIX}grade"
 FOUND = f"{PREFIX}found"
 HIT = f"{PREFIX}hit"
 IDEAL = f"{PREFIX}ideal"
-IDEAL_LISTED = f"{PREFIX}ideal_listed"
+BEST = f"{PREFIX}best"
+BEST_LISTED = f"{PREFIX}best_listed"
 LISTED = f"{PREFIX}listed"
 RELEVANT = f"{PREFIX}relevant"
 JUDGED = f"{PREFIX}judged"
 NONRELEVANT = f"{PREFIX}nonrelevant"
 ABOVE = f"{PREFIX}above"
 OUTRANKED = f"{PREFIX}outranked"
+SIZE = f"{PREFIX}size"
 TOP_GRADE = f"{PREFIX}top_grade"
 REACH = f"{PREFIX}reach:"
 
@@ -57,8 +59,10 @@ class Terms(ABC):
         The place of a relevant row, else null.
     hit
         1, 2, 3, ... down the list for relevant rows that were retrieved, else null.
-    ideal, ideal_listed
-        1, 2, 3, ... by falling grade, over all rows or over the retrieved ones.
+    ideal, best, best_listed
+        The ideal list of the query: places 1, 2, 3, ..., and the grade that stands there when all rows with a positive
+        grade, or the retrieved ones among them, are put in order. A row carries some place of its query's ideal list, not
+        its own; a grade is 0 or null where the ideal list has ended.
     judged
         Whether the row has a judgment.
     nonrelevant
@@ -76,7 +80,8 @@ class Terms(ABC):
     found: pl.Expr
     hit: pl.Expr
     ideal: pl.Expr
-    ideal_listed: pl.Expr
+    best: pl.Expr
+    best_listed: pl.Expr
     judged: pl.Expr
     nonrelevant: pl.Expr
     above: pl.Expr
@@ -108,7 +113,8 @@ class Columns(Terms):
         self.grade = pl.col(GRADE)
         self.hit = pl.col(HIT)
         self.ideal = pl.col(IDEAL)
-        self.ideal_listed = pl.col(IDEAL_LISTED)
+        self.best = pl.col(BEST)
+        self.best_listed = pl.col(BEST_LISTED)
         self.judged = pl.col(JUDGED)
         self.nonrelevant = pl.col(NONRELEVANT)
         self.above = pl.col(ABOVE)
@@ -129,6 +135,14 @@ class Columns(Terms):
 
     def reach(self, max_grade: float | None) -> pl.Expr:
         return pl.col(f"{REACH}{'' if max_grade is None else float(max_grade)}")
+
+
+class Spread(Columns):
+    """Terms where every row is relevant and knows the size of its list: nothing has to be counted in a group."""
+
+    def __init__(self) -> None:
+        super().__init__(all_relevant=True)
+        self.number_relevant = self.number_graded = pl.col(SIZE)
 
 
 @dataclass(frozen=True)
@@ -162,8 +176,9 @@ class Inline(Terms):
         self.relevant = level.fill_null(False)
         self.found = pl.when(self.relevant).then(self.rank)
         self.hit = self.found.rank("ordinal")
-        self.ideal = self.grade.rank("ordinal", descending=True)
-        self.ideal_listed = pl.when(self.listed).then(self.grade).rank("ordinal", descending=True)
+        self.ideal = pl.int_range(1, pl.len() + 1)
+        self.best = self.grade.sort(descending=True, nulls_last=True)
+        self.best_listed = pl.when(self.listed).then(self.grade).sort(descending=True, nulls_last=True)
         self.nonrelevant = (relevance >= 0).fill_null(False) & ~self.relevant
         counted = pl.when(self.nonrelevant | self.relevant).then(self.rank)
         self.above = counted.rank("ordinal").cast(pl.Int64) - self.hit

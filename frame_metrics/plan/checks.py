@@ -18,7 +18,8 @@ from frame_metrics.plan.table import GIVEN_RANK, ITEM, RELEVANCE, Table
 if TYPE_CHECKING:
     from frame_metrics.plan.question import Question
 
-NULL_QUERY, BAD_RANK, BAD_RELEVANCE, SHARED_RANK, SAME_ITEM, NOTHING_RELEVANT = range(1, 7)
+NULL_QUERY, BAD_RANK, BAD_RELEVANCE, HUGE_RELEVANCE, SHARED_RANK, SAME_ITEM, NOTHING_RELEVANT = range(1, 8)
+LAST_GRADE = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ PROBLEMS = {
         "relevance must be finite, but one is NaN or infinite",
         "a null relevance means not judged: .fill_nan(None)",
     ),
+    HUGE_RELEVANCE: Problem(
+        "huge relevance",
+        "whole-number relevance must be below 2^31, but one is not",
+        "cast the column to a float",
+    ),
     SHARED_RANK: Problem(
         "shared rank",
         "each rank may stand once in a query, but two rows share one",
@@ -65,33 +71,29 @@ PROBLEMS = {
 }
 
 
-def message(number: int, example: pl.Expr) -> pl.Expr:
-    """Return the text for a problem, with an example."""
-    problem = PROBLEMS[number]
-    return pl.format(f"{problem.says}: {{}}. Hint: {problem.hint}", example)
+def stop(number: pl.Expr, asked: Question, schema: pl.Schema) -> pl.Expr:
+    """Return an expression that is null, and that fails the query if a row has the number of a problem.
 
-
-def _spelt(example: dict[str, pl.Expr]) -> pl.Expr:
-    texts = [pl.format(f"{_plain(name)} {{}}", e.cast(pl.String).fill_null("null")) for name, e in example.items()]
-    return pl.concat_str(texts, separator=", ") if texts else pl.lit("in a key that has no text")
-
-
-def _plain(name: str) -> str:
-    return name.replace("{", "(").replace("}", ")")
-
-
-def stop(numbers: pl.Expr, asked: Question, schema: pl.Schema) -> pl.Expr:
-    """Return an expression that is null, and that fails the query if a row has the number of a problem."""
-    worst = numbers.min()
-    example = {key: pl.col(key).filter(numbers == worst).first() for key in _printable(asked.keys, schema)}
+    The number should be a column: it is looked at more than once.
+    """
+    worst = number.min()
+    example = {key: pl.col(key).filter(number == worst).first() for key in _printable(asked.keys, schema)}
     return failing(worst.is_not_null(), _text(worst, _spelt(example)))
 
 
 def _text(number: pl.Expr, example: pl.Expr) -> pl.Expr:
-    text = pl.lit(None, dtype=pl.String)
-    for known in PROBLEMS:
-        text = pl.when(number == known).then(message(known, example)).otherwise(text)
-    return text
+    says, hint = (
+        number.replace_strict(list(PROBLEMS), [getattr(p, part) for p in PROBLEMS.values()], return_dtype=pl.String)
+        for part in ("says", "hint")
+    )
+    return pl.concat_str(says, pl.lit(": "), example, pl.lit(". Hint: "), hint)
+
+
+def _spelt(example: dict[str, pl.Expr]) -> pl.Expr:
+    if not example:
+        return pl.lit("in a key that has no text")
+    parts = [(pl.lit(f"{name} "), e.cast(pl.String).fill_null("null"), pl.lit(", ")) for name, e in example.items()]
+    return pl.concat_str([part for three in parts for part in three][:-1])
 
 
 def lacking(number: pl.Expr) -> pl.Expr:
@@ -109,9 +111,9 @@ def found(table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
     frame, keys = table.frame, asked.keys
     rank, relevance = pl.col(RANK), pl.col(RELEVANCE)
     bad = [(NULL_QUERY, pl.col(asked.query).is_null()), (BAD_RANK, rank == 0)]
-    if table.floating:
-        bad.append((BAD_RELEVANCE, ~relevance.is_finite()))
-    seen = {BAD_RANK: {asked.rank: GIVEN_RANK}, BAD_RELEVANCE: {asked.relevance: RELEVANCE}}
+    bad.append((BAD_RELEVANCE, ~relevance.is_finite()) if table.floating else (HUGE_RELEVANCE, relevance > LAST_GRADE))
+    shown = {asked.relevance: RELEVANCE}
+    seen = {BAD_RANK: {asked.rank: GIVEN_RANK}, BAD_RELEVANCE: shown, HUGE_RELEVANCE: shown}
     rows = [_example(frame.filter(where), number, asked, seen.get(number, {})) for number, where in bad]
     if ordered:
         rows.append(_repeated(frame.filter(rank.is_not_null()), RANK, SHARED_RANK, asked))
@@ -138,8 +140,7 @@ EXAMPLE = f"{PREFIX}example"
 
 def first_rows(table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
     """Return one row and one column, null, whose making fails if something is wrong with the first rows of the table."""
-    rows = table.frame if asked.check_rows is None else table.frame.head(asked.check_rows)
-    wrong = found(Table(rows, table.floating, table.has_item), asked, ordered=ordered)
+    wrong = found(table.head(asked.check_rows), asked, ordered=ordered)
     worst, first = pl.col(NUMBER).min(), pl.col(EXAMPLE).sort_by(NUMBER).first()
     return wrong.select(failing(worst.is_not_null(), _text(worst, first)).alias(NUMBER))
 

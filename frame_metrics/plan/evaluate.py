@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, get_args
 import polars as pl
 
 from frame_metrics.formulas.base import Rows
-from frame_metrics.formulas.terms import FLAGS, PREFIX, Columns
+from frame_metrics.formulas.terms import FLAGS, PREFIX, SIZE, Columns, Spread
 from frame_metrics.plan import checks
-from frame_metrics.plan.rows import PROBLEM, RowSet
+from frame_metrics.plan.rows import FIRST, RowSet
 from frame_metrics.plan.table import prepared
 
 if TYPE_CHECKING:
@@ -51,15 +51,22 @@ class PerQuery:
         self.rows = rows
         self.asked = asked
         self.formulas = {str(m): m.formula(rows.terms) for m in rows.metrics}
+        self.flat = {str(m): f for m in rows.metrics if rows.kind == "relevant" and spreads(asked) and (f := m.formula(Spread())).row is not None}
         self.complete = rows.kind == "all"
         self.pooled = asked.average == "micro" and not asked.each_query
         self.present = QUERIES if self.complete else f"{PREFIX}present:{rows.kind}"
-        self.problem = f"{PROBLEM}:{rows.kind}"
+        self.lacking = f"{PREFIX}lacking:{rows.kind}"
+        self.strict = asked.no_relevant == "error" and bool(self._judging)
 
     def frame(self, table: Table) -> pl.LazyFrame:
-        """Return the keys, what is kept of each metric, and the number of a problem if there is one."""
-        columns = [column for name, formula in self.formulas.items() for column in self._kept(name, formula)]
-        return self.rows.of(table.frame).group_by(self.asked.keys).agg(*columns, self._problem())
+        """Return the keys and what is kept of each metric; where that must not be, whether nothing is relevant."""
+        return self._grouped(self.rows.of(table), self.formulas)
+
+    def _grouped(self, rows: pl.LazyFrame, formulas: dict[str, Formula]) -> pl.LazyFrame:
+        columns = [column for name, formula in formulas.items() for column in self._kept(name, formula)]
+        if self.strict:
+            columns.append(pl.any_horizontal(number == 0 for number in self._judging).alias(self.lacking))
+        return rows.group_by(self.asked.keys).agg(columns)
 
     def _kept(self, name: str, formula: Formula) -> list[pl.Expr]:
         if not self.pooled or formula.total:
@@ -69,30 +76,27 @@ class PerQuery:
             value, over = (pl.when(formula.relevant > 0).then(part).otherwise(0.0) for part in (value, over))
         return [value.cast(pl.Float64).alias(name), over.cast(pl.Float64).alias(_over(name))]
 
-    def _problem(self) -> pl.Expr:
-        problem = pl.col(PROBLEM).min()
-        if self.asked.no_relevant == "error" and self._judging:
-            lacking = pl.any_horizontal(number == 0 for number in self._judging)
-            problem = pl.min_horizontal(problem, pl.when(lacking).then(pl.lit(checks.NOTHING_RELEVANT, dtype=pl.UInt8)))
-        return problem.alias(self.problem)
-
     @property
     def _judging(self) -> list[pl.Expr]:
         return [f.relevant for f in self.formulas.values() if f.relevant is not None]
 
     def part(self, table: Table) -> pl.LazyFrame:
         """Return the sums over queries, in one row or in one for each segment, with the number of queries present."""
-        frame = self.frame(table)
-        sums = [e for name, formula in self.formulas.items() for e in self._sums(name, formula)]
-        present = pl.len().cast(pl.Int64).alias(self.present)
-        if not self.asked.by:
-            stop = checks.stop(pl.col(self.problem), self.asked, frame.collect_schema())
-            return frame.select(*sums, present, stop.alias(self.problem))
-        example = pl.col(self.asked.query).filter(pl.col(self.problem).is_not_null()).first()
-        keep = [] if self.asked.query in self.asked.by else [example]
-        grouped = frame.group_by(self.asked.by).agg(*sums, present, pl.col(self.problem).min(), *keep)
-        stop = checks.stop(pl.col(self.problem), self.asked, grouped.collect_schema())
-        return grouped.with_columns(stop.alias(self.problem)).drop(set(self.asked.keys) - set(self.asked.by))
+        rows = self.rows.of(table)
+        parts = []
+        if self.flat:
+            sums = [e for name, formula in self.flat.items() for e in _flat_sums(name, formula)]
+            parts.append(self._collected(rows, [*sums, pl.col(FIRST).sum().cast(pl.Int64).alias(self.present)]))
+        if grouped := {name: formula for name, formula in self.formulas.items() if name not in self.flat}:
+            sums = [e for name, formula in grouped.items() for e in self._sums(name, formula)]
+            sums += [] if self.flat else [pl.len().cast(pl.Int64).alias(self.present)]
+            sums += [pl.col(self.lacking).sum().cast(pl.Int64)] if self.strict else []
+            parts.append(self._collected(self._grouped(rows, grouped), sums))
+        first, *second = parts
+        return _beside(first, second[0], list(self.asked.by)) if second else first
+
+    def _collected(self, frame: pl.LazyFrame, sums: list[pl.Expr]) -> pl.LazyFrame:
+        return frame.group_by(self.asked.by).agg(sums) if self.asked.by else frame.select(sums)
 
     def _sums(self, name: str, formula: Formula) -> list[pl.Expr]:
         if formula.total:
@@ -108,12 +112,10 @@ class PerQuery:
     def _absent(self) -> pl.Expr:
         return pl.col(QUERIES) - pl.col(self.present).fill_null(0)
 
-    def fine(self) -> list[pl.Expr]:
-        """Return conditions that hold, or fail the query: no problem, no query with nothing relevant where that is one."""
-        fine = [pl.col(self.problem).is_null()]
-        if self.asked.no_relevant == "error" and self._judging and not self.complete:
-            fine.append(checks.lacking(self._absent).is_null())
-        return fine
+    def without(self) -> list[pl.Expr]:
+        """Return the numbers of queries with nothing relevant, which must be 0."""
+        absent = pl.lit(0) if self.complete else self._absent
+        return [pl.col(self.lacking).fill_null(0) + absent] if self.strict else []
 
     def scores(self) -> list[pl.Expr]:
         """Return the scores of all queries, those without a row in the set included."""
@@ -122,13 +124,9 @@ class PerQuery:
         fills = {name: 0 if formula.relevant is None else self.asked.fill for name, formula in self.formulas.items()}
         return [pl.col(name) if fill is None else pl.col(name).fill_null(fill) for name, fill in fills.items()]
 
-    def numbers(self) -> list[pl.Expr]:
-        """Return the numbers of problems of all queries, those without a row in the set included."""
-        judging = [name for name, formula in self.formulas.items() if formula.relevant is not None]
-        if self.asked.no_relevant != "error" or self.complete or not judging:
-            return [pl.col(self.problem)]
-        lacking = pl.when(pl.col(judging[0]).is_null()).then(pl.lit(checks.NOTHING_RELEVANT, dtype=pl.UInt8))
-        return [pl.col(self.problem), lacking]
+    def lacks(self) -> list[pl.Expr]:
+        """Return whether a query, one without a row in the set included, has nothing relevant."""
+        return [pl.col(self.lacking).fill_null(True)] if self.strict else []
 
     def _result(self, name: str, formula: Formula) -> pl.Expr:
         value = pl.col(name).fill_null(0)
@@ -139,6 +137,12 @@ class PerQuery:
         if more_over:
             value, over = value + more_value * self._absent, over + more_over * self._absent
         return pl.when(over > 0).then(value / over).alias(name)
+
+    @property
+    def counts_absent(self) -> bool:
+        """Whether the result depends on the number of queries without a row in the set."""
+        some = any(self.absent(formula)[1] for formula in self.formulas.values() if not formula.total)
+        return not self.complete and (some or self.strict)
 
     def absent(self, formula: Formula) -> tuple[float, float]:
         """Return what a query without a row in the set adds to numerator and denominator."""
@@ -153,6 +157,17 @@ class PerQuery:
         return 0.0, float(pl.DataFrame(schema=schema).select(formula.over.cast(pl.Float64)).item())
 
 
+def spreads(asked: Question) -> bool:
+    """Return whether sums over queries can be taken row by row: each row is relevant, and each query counts the same."""
+    plain = asked.average == "macro" and asked.no_relevant != "error"
+    return plain and asked.min_relevance is None and not asked.each_query
+
+
+def _flat_sums(name: str, formula: Formula) -> list[pl.Expr]:
+    row = formula.row if formula.over is None else formula.row / formula.over
+    return [row.sum().cast(pl.Float64).alias(name), pl.col(FIRST).sum().cast(pl.Float64).alias(_over(name))]
+
+
 def _over(name: str) -> str:
     return f"{PREFIX}over:{name}"
 
@@ -162,7 +177,9 @@ def _sets(metrics: list[Metric], asked: Question, table: Table) -> list[PerQuery
     place = {metric: order.index(metric.formula(Columns()).rows) for metric in metrics}
     made = []
     for kind, some in groupby(sorted(metrics, key=place.__getitem__, reverse=True), key=place.__getitem__):
-        made.append(PerQuery(RowSet(order[kind], list(some), asked, floating=table.floating), asked))
+        rows: Rows = order[kind]
+        more = frozenset({FIRST, SIZE}) if rows == "relevant" and spreads(asked) else frozenset()
+        made.append(PerQuery(RowSet(rows, list(some), asked, floating=table.floating, more=more), asked))
     return made
 
 
@@ -175,28 +192,29 @@ def _beside(left: pl.LazyFrame, right: pl.LazyFrame, on: list[str]) -> pl.LazyFr
 
 def _summary(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
     parts = [each.part(table) for each in sets]
-    whole, *rest = parts if sets[0].complete else [_universe(table, asked), *parts]
+    counted = sets[0].complete or not (asked.by or any(each.counts_absent for each in sets))
+    whole, *rest = parts if counted else [_universe(table, asked), *parts]
     for part in rest:
         whole = _beside(whole, part, list(asked.by))
-    whole = whole.filter(condition for each in sets for condition in each.fine())
+    for number in (number for each in sets for number in each.without()):
+        whole = whole.filter(checks.lacking(number).is_null())
     return whole.select(*asked.by, *(e for each in sets for e in each.results()))
 
 
 def _universe(table: Table, asked: Question) -> pl.LazyFrame:
     """Return the number of queries, in all or for each segment."""
     if asked.by:
-        queries = table.frame.select(asked.keys).unique().group_by(asked.by)
+        queries = table.given.select(asked.keys).unique().group_by(asked.by)
         return queries.agg(pl.len().cast(pl.Int64).alias(QUERIES))
-    return table.frame.select(pl.col(asked.query).n_unique().cast(pl.Int64).alias(QUERIES))
+    return table.given.select(pl.col(asked.query).n_unique().cast(pl.Int64).alias(QUERIES))
 
 
 def _each_query(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
     frames = [each.frame(table) for each in sets]
-    whole, *rest = frames if sets[0].complete else [table.frame.select(asked.keys).unique(), *frames]
+    whole, *rest = frames if sets[0].complete else [table.given.select(asked.keys).unique(), *frames]
     for frame in rest:
         whole = _beside(whole, frame, asked.keys)
-    numbers = pl.min_horizontal(number for each in sets for number in each.numbers())
-    stop = checks.stop(numbers, asked, whole.collect_schema())
-    scores = [score for each in sets for score in each.scores()]
-    result = whole.select(*asked.keys, *scores, stop.alias(PROBLEM))
-    return result.filter(pl.col(PROBLEM).is_null())
+    if lacks := [lack for each in sets for lack in each.lacks()]:
+        number = pl.when(pl.any_horizontal(lacks)).then(pl.lit(checks.NOTHING_RELEVANT, dtype=pl.UInt8))
+        whole = whole.filter(checks.stop(number, asked, whole.collect_schema()).is_null())
+    return whole.select(*asked.keys, *(score for each in sets for score in each.scores()))

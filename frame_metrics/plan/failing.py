@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 MARK = "frame_metrics: "
 """What a message begins with, so that it can be told from what Polars itself has to say."""
 
-_COLUMN = "frame_metrics check"
 _LONGEST = 200
 
 # Polars prints ["first", "second", … "last"] and escapes nothing, so a quote inside a message looks like one that ends
 # it. What follows the quote tells: the next message, or the end of the list and of the paragraph.
 _SHOWN = re.compile(rf'"{MARK}(.*?)"(?=, (?:… )?"{MARK}|\](?:\n\n|\Z))', re.DOTALL)
-_HIDDEN = "the table failed a check, but `pl.Config(fmt_table_cell_list_len=0)` hides it. Hint: leave that setting out"
 
 
 @overload
@@ -41,8 +39,8 @@ def failing(condition: pl.Expr, message: pl.Expr | str) -> pl.Expr: ...
 def failing(condition: pl.Expr, message: pl.Expr | str, *values: pl.Expr | str) -> pl.Expr:
     """Return an expression that is null where a condition does not hold, and fails the query where it does.
 
-    The optimiser drops columns that nobody asks for, and a check with them. Make what is asked for depend on the check:
-    `pl.when(check.is_null()).then(result)`.
+    The optimiser drops columns that nobody asks for, and a check with them. So make what is asked for depend on it, by
+    `pl.when(check.is_null()).then(result)`, or all columns at once, by `frame.filter(check.is_null())`.
 
     Parameters
     ----------
@@ -70,7 +68,7 @@ def failing(condition: pl.Expr, message: pl.Expr | str, *values: pl.Expr | str) 
         message = pl.format(message, *(_quoted(v, condition) for v in values)) if values else pl.lit(message)
     # A message that is null would let the bad value pass.
     text = pl.lit(MARK) + message.fill_null("a value has no meaning here")
-    return pl.when(condition).then(text).alias(_COLUMN).cast(pl.Int8)
+    return pl.when(condition).then(text).cast(pl.Int8)
 
 
 def _quoted(value: pl.Expr | str, condition: pl.Expr) -> pl.Expr:
@@ -80,9 +78,10 @@ def _quoted(value: pl.Expr | str, condition: pl.Expr) -> pl.Expr:
 
 
 def told(error: Exception) -> str | None:
-    r"""Return the message of `failing` in an error that Polars raised, or None if it is another error.
+    """Return the message of `failing` in an error that Polars raised, or None if it is another error.
 
-    Where several values fail, it is the message of the first one that Polars prints.
+    Where several values fail, it is the message of the first one that Polars prints. Under
+    `pl.Config(fmt_table_cell_list_len=0)` it prints none, and the message is lost.
 
     Examples
     --------
@@ -91,10 +90,8 @@ def told(error: Exception) -> str | None:
     >>> told(pl.exceptions.InvalidOperationError('conversion failed: ["n/a"]')) is None
     True
     """
-    text = str(error)
-    if shown := _SHOWN.search(text):
-        return shown[1]
-    return _HIDDEN if f"in column '{_COLUMN}'" in text else None
+    shown = _SHOWN.search(str(error))
+    return shown[1] if shown else None
 
 
 @contextmanager

@@ -14,17 +14,19 @@ import polars as pl
 from frame_metrics.formulas import terms
 from frame_metrics.formulas.terms import Columns
 from frame_metrics.plan import checks
-from frame_metrics.plan.table import RELEVANCE
+from frame_metrics.plan.table import LAST_RANK, RELEVANCE
 
 if TYPE_CHECKING:
     from frame_metrics.formulas.base import Metric, Rows
     from frame_metrics.plan.question import Question
+    from frame_metrics.plan.table import Table
 
-PROBLEM = f"{terms.PREFIX}problem"
-"""The number, in `checks.PROBLEMS`, of what is wrong with a row that enters a number; null where nothing is."""
+FIRST = f"{terms.PREFIX}first"
+"""Whether a row is the first of its list."""
 
-_BY_GRADE = {terms.IDEAL, terms.IDEAL_LISTED}
 _BY_RANK = {terms.HIT, terms.ABOVE, terms.OUTRANKED}
+_OF_LISTS = {terms.IDEAL, terms.BEST, terms.BEST_LISTED, terms.SIZE, FIRST}
+_PROBLEM = f"{terms.PREFIX}problem"
 
 
 class RowSet:
@@ -40,9 +42,13 @@ class RowSet:
         What is asked.
     floating
         Whether grades may be NaN or infinite.
+    more
+        Names of columns that are wanted beside those of the formulas.
     """
 
-    def __init__(self, kind: Rows, metrics: list[Metric], asked: Question, *, floating: bool) -> None:
+    def __init__(
+        self, kind: Rows, metrics: list[Metric], asked: Question, *, floating: bool, more: frozenset[str] = frozenset()
+    ) -> None:
         self.kind = kind
         self.metrics = metrics
         self.asked = asked
@@ -50,22 +56,22 @@ class RowSet:
         self.all_relevant = kind == "relevant" and asked.min_relevance is None
         self.terms = Columns(all_relevant=self.all_relevant)
         self.ordered = any(m.ordered for m in metrics)
-        self.names = frozenset().union(*(m.names for m in metrics))
+        self.names = frozenset().union(*(m.names for m in metrics)) | more
 
-    def of(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the rows with every column that the formulas mention, and with `PROBLEM`."""
-        rows = table.filter(self._kept).select(*self.asked.keys, terms.RANK, *self._flags())
+    def of(self, table: Table) -> pl.LazyFrame:
+        """Return the rows, in the order of their lists, with every column that the formulas mention.
+
+        The plan fails if something is wrong with a row.
+        """
+        rows = table.where(self._kept).select(*self.asked.keys, terms.RANK, *self._flags())
         if terms.TOP_GRADE in self.names:
             rows = rows.with_columns(pl.col(terms.GRADE).max().alias(terms.TOP_GRADE))
-        if self.names & _BY_GRADE:
-            rows = self._by_grade(rows)
-        if self.ordered or self.names & _BY_RANK:
-            rows = self._by_rank(rows)
-        return rows.with_columns(self._problem())
+        if self.ordered or self.names & (_BY_RANK | _OF_LISTS):
+            rows = self._in_order(rows)
+        rows = rows.with_columns(self._problem().alias(_PROBLEM))
+        return rows.filter(checks.stop(pl.col(_PROBLEM), self.asked, rows.collect_schema()).is_null())
 
-    @property
-    def _kept(self) -> pl.Expr:
-        relevance = pl.col(RELEVANCE)
+    def _kept(self, relevance: pl.Expr) -> pl.Expr:
         if self.kind == "all":
             return pl.lit(True)
         if self.kind == "judged":
@@ -94,8 +100,8 @@ class RowSet:
         """The columns that formulas mention, and those from which others are made."""
         more = {
             terms.HIT: {terms.FOUND},
-            terms.IDEAL: {terms.GRADE},
-            terms.IDEAL_LISTED: {terms.GRADE, terms.LISTED},
+            terms.BEST: {terms.GRADE},
+            terms.BEST_LISTED: {terms.GRADE},
             terms.ABOVE: {terms.FOUND, terms.NONRELEVANT},
             terms.OUTRANKED: {terms.RELEVANT},
             terms.TOP_GRADE: {terms.GRADE},
@@ -105,21 +111,37 @@ class RowSet:
             needed |= {RELEVANCE}
         return needed - {terms.FOUND, terms.RELEVANT} if self.all_relevant else needed
 
-    def _by_grade(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        down = [False] * len(self.asked.keys) + [True]
-        rows = rows.sort(*self.asked.keys, terms.GRADE, descending=down, nulls_last=True)
-        graded = None if self.kind == "relevant" else pl.col(terms.GRADE).is_not_null()
-        listed = pl.col(terms.GRADE).is_not_null() & pl.col(terms.RANK).is_not_null()
-        ideal = {terms.IDEAL: self._number(graded), terms.IDEAL_LISTED: self._number(listed)}
-        return rows.with_columns(place.alias(name) for name, place in ideal.items() if name in self.names)
-
-    def _by_rank(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+    def _in_order(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         # Within a shared rank, relevant rows come last, which `outranked` relies on.
         last = [terms.RELEVANT] if terms.OUTRANKED in self.names else []
         rows = rows.sort(*self.asked.keys, terms.RANK, *last, nulls_last=True)
-        made = {terms.HIT: self._hit, terms.ABOVE: self._above, terms.OUTRANKED: self._outranked}
-        columns = [make().alias(name) for name, make in made.items() if name in self.names]
-        return rows.with_columns(columns).with_columns(self._reaches())
+        made = {
+            terms.HIT: self._hit,
+            terms.ABOVE: self._above,
+            terms.OUTRANKED: self._outranked,
+            FIRST: lambda: self._start,
+            terms.SIZE: self._size,
+            terms.IDEAL: lambda: self._count(None),
+            terms.BEST: lambda: self._best(pl.col(terms.GRADE)),
+            terms.BEST_LISTED: lambda: self._best(pl.when(pl.col(terms.RANK).is_not_null()).then(pl.col(terms.GRADE))),
+        }
+        return rows.with_columns(
+            *(make().alias(name) for name, make in made.items() if name in self.names), *self._reaches()
+        )
+
+    def _best(self, grade: pl.Expr) -> pl.Expr:
+        """Return the grades of each list in falling order.
+
+        The rows stand list by list, so sorting number of the list and grade as one number moves grades only within their
+        list; a sort of whole numbers is several times as fast as one by two columns.
+        """
+        code = (grade.rank("dense") if self.floating else grade).cast(pl.Int64).fill_null(0)
+        base = code.max() + 1
+        end = (self._start.cum_sum().cast(pl.Int64) + 1) * base
+        best = end - (end - code).sort()
+        if not self.floating:
+            return best
+        return grade.drop_nulls().unique().sort().gather(pl.when(best > 0).then(best - 1))
 
     def _hit(self) -> pl.Expr:
         return self._number(pl.col(terms.RANK if self.all_relevant else terms.FOUND).is_not_null())
@@ -147,17 +169,27 @@ class RowSet:
 
     def _problem(self) -> pl.Expr:
         rank = pl.col(terms.RANK)
+        """The number, in `checks.PROBLEMS`, of what is wrong with a row; null where nothing is."""
         problem = pl.when(pl.col(self.asked.query).is_null()).then(checks.NULL_QUERY)
         problem = problem.when(rank == 0).then(checks.BAD_RANK)
+        if terms.GRADE in self.names and not self.floating:
+            problem = problem.when(pl.col(terms.GRADE) > checks.LAST_GRADE).then(checks.HUGE_RELEVANCE)
         if self.floating:
             problem = problem.when(~pl.col(RELEVANCE).is_finite()).then(checks.BAD_RELEVANCE)
         if self.ordered:
             problem = problem.when((rank == rank.shift()) & ~self._start).then(checks.SHARED_RANK)
-        return problem.cast(pl.UInt8).alias(PROBLEM)
+        return problem.cast(pl.UInt8)
+
+    def _size(self) -> pl.Expr:
+        """Return the number of rows of the list."""
+        index = pl.int_range(pl.len(), dtype=pl.UInt32)
+        last = self._start.shift(-1, fill_value=True)
+        end = pl.when(last).then(index).otherwise(pl.lit(LAST_RANK, dtype=pl.UInt32)).cum_min(reverse=True)
+        return end + 1 - pl.when(self._start).then(index).otherwise(0).cum_max()
 
     @property
     def _start(self) -> pl.Expr:
-        """Whether a row is the first of its list; false for the very first row, where nothing was counted before."""
+        """Whether a row is the first of its list."""
         changed = [pl.col(key).ne_missing(pl.col(key).shift()) for key in self.asked.keys]
         return pl.any_horizontal(changed) if len(changed) > 1 else changed[0]
 

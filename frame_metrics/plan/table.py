@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,7 +11,7 @@ from frame_metrics.errors import MissingColumnError, TableError, nearest
 from frame_metrics.formulas.terms import PREFIX, RANK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from frame_metrics.plan.question import Question
 
@@ -23,39 +23,62 @@ LAST_RANK = 2**32 - 1
 
 @dataclass(frozen=True)
 class Table:
-    """The columns a plan works on.
+    """A caller's table, and how to read it.
 
     Attributes
     ----------
-    frame
-        Keys, rank and relevance of every row, and the item if asked for and there.
+    given
+        The table as it came, after the steps of the question.
+    columns
+        Keys, rank and relevance, and the item if it is there, under the names that a plan knows.
+    relevance
+        The relevance as a number.
     floating
         Whether the relevance is a float, which may be NaN or infinite.
     has_item
         Whether the item is among the columns.
     """
 
-    frame: pl.LazyFrame
+    given: pl.LazyFrame
+    columns: list[pl.Expr]
+    relevance: pl.Expr
     floating: bool
     has_item: bool
 
+    @property
+    def frame(self) -> pl.LazyFrame:
+        """All rows."""
+        return self.given.select(self.columns)
+
+    def where(self, condition: Callable[[pl.Expr], pl.Expr]) -> pl.LazyFrame:
+        """Return the rows whose relevance meets a condition.
+
+        The rows are chosen before anything is computed: what several parts of a plan have in common is made once, for all
+        rows, so it should be no more than the table itself.
+        """
+        return self.given.filter(condition(self.relevance)).select(self.columns)
+
+    def head(self, rows: int | None) -> Table:
+        """Return the first rows; None for all."""
+        return self if rows is None else replace(self, given=self.given.head(rows))
+
 
 def prepared(table: pl.LazyFrame, asked: Question) -> Table:
-    """Return keys, rank, relevance and item of the table, in columns that a plan knows, after the steps of the question.
+    """Return the table after the steps of the question, with what a plan reads of it.
 
-    A rank that is no whole number from 1 on becomes 0, which the checks look for; so the column is small and of one type
-    whatever came in.
+    A rank that is no whole number from 1 on is read as 0, which the checks look for; so the column is small and of one
+    type whatever came in.
     """
     table = asked.after_steps(table)
     schema = table.collect_schema()
     require(schema, asked)
-    columns = [*map(pl.col, asked.keys), _rank(asked.rank, schema), _relevance(asked.relevance, schema)]
+    relevance = _relevance(asked.relevance, schema)
+    columns = [*map(pl.col, asked.keys), _rank(asked.rank, schema), relevance.alias(RELEVANCE)]
     columns.append(pl.col(asked.rank).alias(GIVEN_RANK))
     has_item = asked.item in schema
     if has_item:
         columns.append(pl.col(asked.item).alias(ITEM))
-    dtype = schema[asked.relevance]
-    return Table(table.select(columns), dtype.is_float(), has_item)
+    return Table(table, columns, relevance, schema[asked.relevance].is_float(), has_item)
 
 
 def require(schema: pl.Schema, asked: Question) -> None:
@@ -107,7 +130,7 @@ def _or_zero(number: pl.Expr, good: pl.Expr) -> pl.Expr:
 
 def _relevance(name: str, schema: pl.Schema) -> pl.Expr:
     dtype = schema[name]
-    relevance = pl.col(name).alias(RELEVANCE)
+    relevance = pl.col(name)
     if dtype == pl.Boolean or dtype == pl.Null:
         return relevance.cast(pl.UInt8)
     if dtype.is_integer() or dtype.is_float():

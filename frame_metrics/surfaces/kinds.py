@@ -55,7 +55,7 @@ def rank(frame: Any) -> Any:
     if is_pandas(frame):
         from frame_metrics.surfaces.pandas import PandasRank
 
-        return PandasRank(frame)
+        return PandasRank(type(frame).rank, frame)
     if _is_arrow_table(frame):
         return ArrowRank(frame)
     return DataFrameRank(read(frame))

@@ -120,8 +120,8 @@ class MethodLike(StandIn):
     not installed. The differences left are `type(x)`, `repr(x)` and a docstring that goes on where the method's ends.
 
     An instance carries the bound method as `_method` and nothing else. This class has empty `__slots__` for the sake of
-    bases with slots of their own; a subclass that wants no `__dict__` declares `__slots__ = ("__weakref__", "_method")`,
-    since there may be weak references to a method.
+    bases with slots of their own. A subclass that wants no `__dict__` has `__slots__ = ("__weakref__", "_method")`, as
+    there can be weak references to a method.
 
     Code of the subclass and of its bases says `type(self)` where it wants its class: `self.__class__` is `MethodType`.
 

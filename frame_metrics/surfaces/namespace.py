@@ -7,6 +7,7 @@ the garbage collector runs. The descriptors of this module store nothing, and a 
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.util
 import sys
@@ -228,8 +229,8 @@ class _PandasFinder(importlib.abc.MetaPathFinder):
         """Attach to the frames of pandas if they are there, unless this finder has been called off."""
         owner = _imported_dataframe()
         if owner is not None and self in sys.meta_path:
-            sys.meta_path.remove(self)
             attach(owner, self._load)
+            _remove(self)
 
 
 class _PandasLoader(importlib.abc.Loader):
@@ -260,7 +261,13 @@ class _PandasLoader(importlib.abc.Loader):
 
 
 def _stop_waiting() -> None:
-    sys.meta_path[:] = [finder for finder in sys.meta_path if not _is_ours(finder)]
+    for finder in filter(_is_ours, tuple(sys.meta_path)):
+        _remove(finder)
+
+
+def _remove(finder: object) -> None:
+    with contextlib.suppress(ValueError):  # another thread was faster
+        sys.meta_path.remove(finder)  # type: ignore[arg-type]
 
 
 def _imported_dataframe() -> type | None:

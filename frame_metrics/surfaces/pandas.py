@@ -79,7 +79,7 @@ class PandasNumbers(_Pandas[float]):
 class PandasRank(MethodLike, PandasNumbers):
     """`DataFrame.rank`: the method of pandas, with the metrics of the frame as its attributes."""
 
-    __slots__ = ("_method",)
+    __slots__ = ("__weakref__", "_method")
 
 
 class Converted:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
 
-from frame_metrics.errors import nearest
 from frame_metrics.formulas import AllMetrics, parse_all
 from frame_metrics.formulas.base import T
 from frame_metrics.plan import checks, curves, joined, steps
 from frame_metrics.plan.evaluate import evaluated
 from frame_metrics.plan.question import Question
 from frame_metrics.plan.table import prepared
+from frame_metrics.surfaces.method import unknown_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -58,10 +58,10 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
     def _measure(self, metric: Metric) -> T:
         return self._one(lambda frame: evaluated(frame, self._asked, [metric]))
 
-    def __getattr__(self, name: str) -> Any:
-        known = [n for n in dir(type(self)) if not n.startswith("_")]
-        close = "" if name.startswith("_") else nearest(name, known)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{close}", name=name)
+    if not TYPE_CHECKING:
+        # Type checkers take this method for "has every attribute" and would let typos pass.
+        def __getattr__(self, name: str) -> NoReturn:
+            raise unknown_attribute(type(self), name)
 
     def __repr__(self) -> str:
         asked = self._asked

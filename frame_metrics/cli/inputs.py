@@ -1,0 +1,169 @@
+"""From files to lazy tables, and from a plan over them to its result."""
+
+from __future__ import annotations
+
+import re
+from glob import escape
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_metrics.cli.files import Files, InputError, found
+from frame_metrics.cli.problems import gist
+from frame_metrics.cli.progress import working
+from frame_metrics.errors import OptionError
+from frame_metrics.failing import raising
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+
+_PATH = "frame_metrics path"
+_TEXT = (pl.String, pl.Categorical, pl.Enum)
+_FAILURES = (pl.exceptions.PolarsError, OSError)
+
+
+def tables(args: argparse.Namespace, keys: Iterable[tuple[str, str]]) -> tuple[pl.LazyFrame, pl.LazyFrame | None]:
+    """Return the rows of the files, and the judgments where they have files of their own.
+
+    Parameters
+    ----------
+    args
+        The options of the groups of inputs and judgments.
+    keys
+        Columns of the files, each with the column of the judgments that it will be joined with.
+    """
+    files = found(args.files)
+    run = scan(files)
+    if args.qrels is None:
+        return filtered(run, args.where), None
+    judgments = found([args.qrels])
+    qrels = scan(judgments)
+    if texts := _texts(run.collect_schema(), qrels.collect_schema(), keys):
+        run, qrels = scan(files, texts=[a for a, _ in texts]), scan(judgments, texts=[b for _, b in texts])
+    return filtered(run, args.where), qrels
+
+
+def _texts(run: pl.Schema, qrels: pl.Schema, keys: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the keys that are text in one table and seem to be something else in the other.
+
+    A CSV file does not say whether `007` is a number, but the other table may.
+    """
+    known = [(a, b) for a, b in keys if a in run and b in qrels]
+    return [(a, b) for a, b in known if (run[a] in _TEXT) != (qrels[b] in _TEXT)]
+
+
+def scan(files: Files, *, texts: Sequence[str] = ()) -> pl.LazyFrame:
+    """Return the rows of files; folders such as `day=2026-11-17` in their names make columns.
+
+    Parameters
+    ----------
+    files
+        The files.
+    texts
+        Columns to read as text, if the kind of file leaves a choice.
+    """
+    try:
+        table = _scanned(files, texts)
+        table.collect_schema()
+    except _FAILURES as error:
+        hint = "see whether it may be read" if isinstance(error, OSError) else "see whether it is what its suffix says"
+        raise InputError(f"cannot read {files.paths[0]!r} as {files.kind.name}: {gist(error)}. Hint: {hint}") from None
+    return table
+
+
+def _scanned(files: Files, texts: Sequence[str]) -> pl.LazyFrame:
+    settings: dict[str, Any] = {} if files.kind.typed else {"schema_overrides": dict.fromkeys(texts, pl.String)}
+    if files.remote:
+        return _opened(files, **settings, **_for_urls(files))
+    if not files.partitions:
+        return _opened(files, **settings)
+    inside = _opened(files, **settings).collect_schema()
+    outside = [key for key in files.partitions if key not in inside]
+    # Polars would put the value of the folder in place of what the file says.
+    if files.kind.partitioned and len(outside) == len(files.partitions):
+        return _opened(files, hive_partitioning=True)
+    return _with_partitions(_opened(files, **settings, include_file_paths=_PATH), files, outside)
+
+
+def _opened(files: Files, **settings: Any) -> pl.LazyFrame:
+    """Return the files as Polars scans them; names of local files are no patterns any more, whatever is in them."""
+    pattern = files.remote or "glob" in files.kind.settings
+    paths = list(files.paths) if pattern else [escape(path) for path in files.paths]
+    table: pl.LazyFrame = getattr(pl, files.kind.scan)(paths, **files.kind.settings | settings)
+    return table
+
+
+def _for_urls(files: Files) -> dict[str, Any]:
+    settings: dict[str, Any] = {"glob": True} if "glob" in files.kind.settings else {}
+    if files.kind.partitioned:
+        settings["hive_partitioning"] = any("*" in path or path.endswith("/") for path in files.paths)
+    return settings
+
+
+def _with_partitions(table: pl.LazyFrame, files: Files, keys: Sequence[str]) -> pl.LazyFrame:
+    values = {key: _typed(pl.Series(files.partitions[key], dtype=pl.String)) for key in keys}
+    path = pl.col(_PATH)
+    columns = {
+        key: path.replace_strict(list(files.paths), each, return_dtype=each.dtype) for key, each in values.items()
+    }
+    return table.with_columns(**columns).drop(_PATH)
+
+
+def _typed(values: pl.Series) -> pl.Series:
+    """Return texts as whole numbers or dates if they all are, as Polars does with the names of folders."""
+    for typed in (values.cast(pl.Int64, strict=False), values.str.to_date("%Y-%m-%d", strict=False)):
+        if typed.null_count() == values.null_count():
+            return typed
+    return values
+
+
+def filtered(table: pl.LazyFrame, where: str | None) -> pl.LazyFrame:
+    """Return the rows for which an SQL expression holds.
+
+    A whole SQL query and not `pl.sql_expr`: it knows the types of the columns, so that a date can be compared with a
+    text, and it leaves nothing of the expression unread.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = pl.LazyFrame({"day": [date(2026, 11, 17), date(2026, 11, 18)]})
+    >>> filtered(days, "day > '2026-11-17'").collect().rows()
+    [(datetime.date(2026, 11, 18),)]
+    """
+    if where is None:
+        return table
+    try:
+        kept = table.sql(f"SELECT * FROM self WHERE ({where}\n)")  # noqa: S608  # the caller's own files
+        kept.collect_schema()
+    except pl.exceptions.PolarsError as error:
+        reason = re.sub(r" at Line: .*", "", gist(error))  # a line of the whole query
+        hint = """write names as they are or in "", and texts in '', as in "my column" = 'text'"""
+        raise OptionError(f"cannot filter rows by --where {where!r}: {reason}. Hint: {hint}") from None
+    return kept
+
+
+def collected(plan: pl.LazyFrame, args: argparse.Namespace) -> pl.DataFrame:
+    """Return the result of a plan over files, computed in streams."""
+    try:
+        with working("computing"), raising():
+            return plan.collect(engine="streaming")
+    except _FAILURES as error:
+        for names in filter(None, (args.files, args.qrels and [args.qrels])):
+            if odd := _odd_one(found(names)):
+                raise InputError(f"{gist(error)}; {odd}. Hint: one table has the same columns in all files") from None
+        raise
+
+
+def _odd_one(files: Files) -> str | None:
+    """Return which file does not fit in with the first one, because Polars does not say."""
+    if files.remote:
+        return None
+    whole = scan(Files(files.kind, files.paths[:1])).collect_schema()
+    for path in files.paths[1:]:
+        schema = scan(Files(files.kind, (path,))).collect_schema()
+        for name, dtype in whole.items():
+            if name not in files.partitions and schema.get(name) != dtype:
+                there = f"{schema[name]}" if name in schema else "missing"
+                return f"column {name!r} is {dtype} in {files.paths[0]!r} and {there} in {path!r}"
+    return None

@@ -1,0 +1,101 @@
+"""Where results go: to the terminal, to a pipe, or to a file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frame_metrics.cli.table import markdown, rendered
+from frame_metrics.errors import OptionError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    import polars as pl
+
+_TEXTS: dict[str, Callable[[pl.DataFrame], str]] = {
+    "csv": lambda frame: frame.write_csv(),
+    "json": lambda frame: f"{frame.write_json()}\n",
+    "md": markdown,
+}
+FORMATS = ("table", *_TEXTS)
+
+_FILES: dict[str, Callable[[pl.DataFrame, Path], object]] = {
+    ".parquet": lambda frame, path: frame.write_parquet(path),
+    ".csv": lambda frame, path: frame.write_csv(path),
+    ".tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
+    ".json": lambda frame, path: frame.write_json(path),
+    ".ndjson": lambda frame, path: frame.write_ndjson(path),
+    ".md": lambda frame, path: path.write_text(markdown(frame), encoding="utf-8"),
+}
+SUFFIXES = tuple(_FILES)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add where results go."""
+    group = parser.add_argument_group("result").add_mutually_exclusive_group()
+    group.add_argument("--out", metavar="FILE", help=f"write the result to a file: {', '.join(SUFFIXES)}")
+    group.add_argument("--format", choices=FORMATS, default="table", help="how to print the result (default: table)")
+
+
+def destination(args: argparse.Namespace, *, nothing: str = "") -> Callable[[pl.DataFrame], None]:
+    """Return what puts a result where the options say, or raise now if nothing could be put there.
+
+    Parameters
+    ----------
+    args
+        The options.
+    nothing
+        What to print in place of a table without rows.
+    """
+    if args.out is None:
+        return lambda frame: write(_text(frame, args.format, nothing))
+    target = _checked(Path(args.out).expanduser())
+    return lambda frame: _save(frame, target)
+
+
+def write(text: str) -> None:
+    """Print a text on standard output; characters that it cannot show are spelt out."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def is_styled() -> bool:
+    """Return whether standard output shows bold text and the user does not mind."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _text(frame: pl.DataFrame, form: str, nothing: str) -> str:
+    if form in _TEXTS:
+        return _TEXTS[form](frame)
+    if nothing and frame.is_empty():
+        return f"{nothing}\n"
+    return rendered(frame, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else None, bold=is_styled())
+
+
+def _checked(path: Path) -> Path:
+    if path.suffix.lower() not in _FILES:
+        raise OptionError(f"--out must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise OptionError(f"--out must name a file in a folder that exists, got {str(path)!r}. Hint: mkdir -p {folder}")
+    if path.is_dir() or not os.access(folder, os.W_OK):
+        raise OptionError(f"--out must name a file that may be written, got {str(path)!r}")
+    # Through a symbolic link, or the link itself would be replaced.
+    return path.resolve()
+
+
+def _save(frame: pl.DataFrame, target: Path) -> None:
+    """Write a file beside its place and move it there once it is whole: readers never see half of it."""
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        _FILES[target.suffix.lower()](frame, part)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    if sys.stderr.isatty():
+        sys.stderr.write(f"wrote {target}\n")

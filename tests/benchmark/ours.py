@@ -1,0 +1,323 @@
+"""What the package is held to: each case is a call, what it is compared with, and how much it may cost."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import frame_metrics  # noqa: F401 puts .rank on frames
+from tests.benchmark import data, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import pandas as pd
+
+    from tests.benchmark.data import Form
+
+NINE = ("ndcg@10", "map", "map@10", "mrr", "p@5", "p@10", "recall@10", "recall@100", "hit_rate@10")
+MILLION = 1_000_000
+FEW_ROWS = 100_000
+"""Below this, the cost of a call says more than a ratio."""
+
+
+class Subject:
+    """A form of the data with a number of rows, read when it is first used.
+
+    Parameters
+    ----------
+    form
+        Which form.
+    rows
+        How many rows.
+    tick
+        Called for each chunk that is written.
+    """
+
+    def __init__(self, form: Form, rows: int, tick: Callable[[], None] = lambda: None) -> None:
+        self.form = form
+        self.rows = rows
+        self.files = data.files(form, rows, tick)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The table in memory."""
+        return pl.read_parquet(self.files.table)
+
+    @cached_property
+    def qrels(self) -> pl.DataFrame:
+        """The judgments in memory."""
+        return pl.read_parquet(self.files.qrels)
+
+    @cached_property
+    def pandas(self) -> pd.DataFrame:
+        """The table in memory, as a pandas frame."""
+        return self.frame.to_pandas()
+
+    def scan(self) -> pl.LazyFrame:
+        """Return the table as a file."""
+        return self.files.scan()
+
+
+def bare(table: Any) -> Any:
+    """Return the query that everything is compared with."""
+    return table.group_by("query").agg(pl.col("relevance").sum())
+
+
+def _joined(run: Any, qrels: Any, how: str) -> Any:
+    return run.join(qrels, on=["query", "item"], how=how, coalesce=True)
+
+
+def _streamed(plan: pl.LazyFrame) -> pl.DataFrame:
+    return plan.collect(engine="streaming")
+
+
+FILE: dict[str, Callable[[pl.LazyFrame], pl.DataFrame]] = {
+    "bare": lambda scan: _streamed(bare(scan)),
+    "nine": lambda scan: _streamed(scan.rank.evaluate(*NINE)),
+    "nothing": lambda scan: scan.select(pl.len()).collect(),
+}
+"""Calls on a Parquet file."""
+
+CALLS: dict[str, Callable[[Subject], object]] = {
+    "bare": lambda s: bare(s.frame),
+    "bare, streaming": lambda s: _streamed(bare(s.frame.lazy())),
+    "nine": lambda s: s.frame.rank.evaluate(*NINE),
+    "ndcg": lambda s: s.frame.rank.ndcg(k=10),
+    "segments": lambda s: s.frame.rank.by("segment").ndcg(k=10),
+    "per query": lambda s: s.frame.rank.per_query().ndcg(k=10),
+    "err": lambda s: s.frame.rank.err(k=10),
+    "auc": lambda s: s.frame.rank.auc(),
+    "bpref": lambda s: s.frame.rank.bpref(),
+    "r_precision": lambda s: s.frame.rank.r_precision(),
+    "roc_curve": lambda s: s.frame.rank.roc_curve(),
+    "pr_curve": lambda s: s.frame.rank.pr_curve(),
+    "at_k": lambda s: s.frame.rank.at_k("ndcg", range(1, 21)),
+    "file bare": lambda s: FILE["bare"](s.scan()),
+    "file nine": lambda s: FILE["nine"](s.scan()),
+    "pandas nine": lambda s: s.pandas.rank.evaluate(*NINE),
+    "pandas columns": lambda s: pl.from_pandas(s.pandas[["query", "rank", "relevance"]]),
+    "join": lambda s: _joined(s.frame, s.qrels, "full"),
+    "left join": lambda s: _joined(s.frame, s.qrels, "left"),
+    "judged nine": lambda s: s.frame.rank.judged_by(s.qrels).evaluate(*NINE),
+    "file join": lambda s: _streamed(_joined(s.scan(), s.files.scan_qrels(), "full").select(pl.col("relevance").sum())),
+    "file judged nine": lambda s: _streamed(s.scan().rank.judged_by(s.files.scan_qrels()).evaluate(*NINE)),
+}
+"""Calls on a subject, by name."""
+
+ONE_TABLE: tuple[Form, ...] = ("sorted", "shuffled", "string")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call, what it is divided by, and how large the ratio may be.
+
+    Attributes
+    ----------
+    name, source
+        What is measured, and from where the rows come.
+    call, against
+        Names of `CALLS`.
+    must, aim
+        What must hold, and what would be good; `must` may differ between forms.
+    minus
+        A call whose time is taken off first: what anyone would pay.
+    beside
+        Further calls whose ratios are noted.
+    forms
+        The forms it is about.
+    at
+        The number of rows from which on it must hold.
+    """
+
+    name: str
+    source: str
+    call: str
+    against: str
+    must: float | Mapping[str, float]
+    aim: float | None = None
+    minus: str | None = None
+    beside: tuple[str, ...] = ()
+    forms: tuple[Form, ...] = ONE_TABLE
+    at: int = MILLION
+
+    @property
+    def calls(self) -> set[str]:
+        """The calls that it needs."""
+        return {self.call, self.against, *self.beside} | ({self.minus} if self.minus else set())
+
+    def limit(self, form: str) -> float:
+        """Return what must hold for a form."""
+        return self.must if isinstance(self.must, int | float) else self.must[form]
+
+
+def _like_ndcg(name: str, call: str) -> Case:
+    return Case(name, "memory", call, "ndcg", 2.0, beside=("bare",), forms=("sorted", "shuffled"))
+
+
+CASES = (
+    Case(
+        "nine metrics", "memory", "nine", "bare", {"sorted": 1.5, "shuffled": 1.5, "string": 2.0}, 1.0,
+        beside=("bare, streaming",), at=10 * MILLION,
+    ),
+    Case("ndcg@10", "memory", "ndcg", "bare", 1.0, 0.5, beside=("bare, streaming",), at=10 * MILLION),
+    Case("nine metrics, file", "parquet", "file nine", "file bare", 2.5, 1.5, at=10 * MILLION),
+    _like_ndcg("by segment", "segments"),
+    _like_ndcg("per query", "per query"),
+    _like_ndcg("err@10", "err"),
+    _like_ndcg("auc", "auc"),
+    _like_ndcg("bpref", "bpref"),
+    _like_ndcg("r_precision", "r_precision"),
+    _like_ndcg("roc_curve", "roc_curve"),
+    _like_ndcg("pr_curve", "pr_curve"),
+    _like_ndcg("at_k 1 to 20", "at_k"),
+    Case(
+        "nine metrics, pandas", "pandas", "pandas nine", "nine", 1.1, minus="pandas columns",
+        forms=("sorted", "string"),
+    ),
+    Case("nine metrics, judged_by", "memory", "judged nine", "join", 2.0, beside=("left join",), forms=("qrels",)),
+    Case("nine metrics, judged_by, file", "parquet", "file judged nine", "file join", 2.0, forms=("qrels",)),
+)  # fmt: skip
+
+SHORT = {
+    "nine metrics, a call": "nine",
+    "ndcg@10, a call": "ndcg",
+    "nine metrics, pandas, a call": "pandas nine",
+    "nine metrics, judged_by, a call": "judged nine",
+}
+"""Calls whose own cost counts, on few rows."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A line of the table; times are wall times in seconds, `cpu` is `measured` by CPU time."""
+
+    case: str
+    form: str
+    source: str
+    rows: int
+    measured: float
+    unit: str
+    must: float | None = None
+    aim: float | None = None
+    binding: bool = True
+    cpu: float | None = None
+    seconds: float | None = None
+    against: str = ""
+    against_seconds: float | None = None
+    beside: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> str:
+        """Whether it holds, in words; in brackets where nothing was promised for this number of rows."""
+        if self.must is None:
+            return ""
+        if self.measured > self.must:
+            text = f"misses by {self.measured / self.must:.2f}x"
+        else:
+            text = "holds" if self.aim is None or self.measured > self.aim else "holds, and the aim"
+        return text if self.binding else f"({text})"
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON takes it."""
+        return asdict(self) | {"verdict": self.verdict}
+
+
+def chosen(only: str | None) -> list[Case]:
+    """Return the cases whose name has this text in it."""
+    return [case for case in CASES if only is None or only in case.name]
+
+
+def ratios(
+    subject: Subject, cases: Iterable[Case], *, repeat: int, tick: Callable[[str], None] = lambda _: None
+) -> list[Result]:
+    """Return the ratios of the cases that are about this form, with all calls taken in turns."""
+    cases = [case for case in cases if subject.form in case.forms]
+    names = sorted(set().union(*(case.calls for case in cases)))
+    calls = {name: lambda name=name: CALLS[name](subject) for name in names}
+    costs = measure.interleaved(calls, repeat=repeat, tick=tick)
+    return [_ratio(case, subject, costs) for case in cases]
+
+
+def _ratio(case: Case, subject: Subject, costs: dict[str, measure.Cost]) -> Result:
+    cost, against = costs[case.call], costs[case.against]
+    minus = costs[case.minus] if case.minus else measure.Cost(0.0, 0.0, 0)
+    beside = {name: cost.wall / costs[name].wall for name in case.beside}
+    if case.minus:
+        beside[f"{case.minus}, ms"] = minus.wall * 1e3
+    return Result(
+        case=case.name,
+        form=subject.form,
+        source=case.source,
+        rows=subject.rows,
+        measured=max(cost.wall - minus.wall, 1e-9) / against.wall,
+        unit="x",
+        must=case.limit(subject.form),
+        aim=case.aim,
+        binding=subject.rows >= case.at,
+        cpu=max(cost.cpu - minus.cpu, 1e-9) / max(against.cpu, 1e-9),
+        seconds=cost.wall,
+        against=case.against,
+        against_seconds=against.wall,
+        beside=beside,
+    )
+
+
+def short(subject: Subject, only: str | None, *, runs: int) -> Iterator[Result]:
+    """Return what a call costs on few rows, in milliseconds."""
+    for name, call in SHORT.items():
+        if (only is None or only in name) and (call == "judged nine") == (subject.form == "qrels"):
+            cost = measure.smallest(lambda call=call: CALLS[call](subject), runs=runs)
+            source = "pandas" if call == "pandas nine" else "memory"
+            yield Result(
+                name, subject.form, source, subject.rows, cost.wall * 1e3, "ms", 3.0, 1.0,
+                binding=subject.rows == 1_000, seconds=cost.wall,
+            )  # fmt: skip
+
+
+def importing(*, runs: int) -> Result:
+    """Return what importing the package costs beyond Polars and pandas."""
+    best = min(measure.alone("import")["wall"] for _ in range(runs))
+    return Result("import frame_metrics", "", "", 0, best * 1e3, "ms", 60.0, 20.0, seconds=best)
+
+
+def memory(files: data.Files, rows: int, form: str) -> Result:
+    """Return the peak memory of a process that computes nine metrics from a file."""
+    used = {name: measure.alone("file", name, str(files.table)) for name in ("nine", "bare", "nothing")}
+    beside = {f"{name}, MB": used[name]["peak"] / 1e6 for name in ("bare", "nothing")}
+    return Result(
+        "nine metrics, peak memory", form, "parquet", rows, used["nine"]["peak"] / 1e6, "MB", 600.0, 300.0,
+        binding=rows >= 100 * MILLION, seconds=used["nine"]["wall"], against="bare",
+        against_seconds=used["bare"]["wall"], beside=beside,
+    )  # fmt: skip
+
+
+def growth(form: Form, sizes: list[int], *, repeat: int, tick: Callable[[str], None] = lambda _: None) -> Result:
+    """Return by how much the cost of a row grows from the smallest file to the one where it is highest."""
+    calls: dict[str, Callable[[], object]] = {}
+    for rows in sizes:
+        subject = Subject(form, rows)
+        for name in ("file nine", "file bare"):
+            calls[f"{name} {rows}"] = lambda name=name, subject=subject: CALLS[name](subject)
+    costs = measure.interleaved(calls, repeat=repeat, tick=tick)
+    a_row = {name: [costs[f"{name} {rows}"].wall / rows for rows in sizes] for name in ("file nine", "file bare")}
+    nine, grown = a_row["file nine"], {name: max(each[1:]) / each[0] for name, each in a_row.items()}
+    beside = {f"{rows} rows, ns a row": cost * 1e9 for rows, cost in zip(sizes, nine, strict=True)}
+    return Result(
+        f"cost per row, from {sizes[0]:,}", form, "parquet", sizes[-1], grown["file nine"], "x", 1.3, 1.0,
+        binding=sizes[0] == MILLION and sizes[-1] >= 100 * MILLION, seconds=costs[f"file nine {sizes[-1]}"].wall,
+        against="bare", against_seconds=costs[f"file bare {sizes[-1]}"].wall,
+        beside=beside | {"bare grows, x": grown["file bare"]},
+    )  # fmt: skip
+
+
+def free_space() -> float:
+    """Return how many GB are free where the files go."""
+    import shutil
+
+    return shutil.disk_usage(Path(tempfile.gettempdir())).free / 1e9
