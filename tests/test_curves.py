@@ -246,7 +246,7 @@ class TestAtK:
         assert found["k"].to_list() == [1, 2, 3]
         assert found["ndcg"].to_list() == pytest.approx([table.rank.ndcg(k) for k in (1, 2, 3)], abs=1e-12)
 
-    @pytest.mark.parametrize("ks", [[], [0], [1, -1], [1.5], ["x"], [True], [None]], ids=str)
+    @pytest.mark.parametrize("ks", [[], [0], [1, -1], [1.5], ["x"], [True]], ids=str)
     def test_cuts_that_are_none(self, kind, table, ks):
         ranking = table.to_pandas().rank if kind == "pandas" else table.rank if kind == "polars" else table.lazy().rank
         with pytest.raises(fm.OptionError, match=r"`ks?` must be"):
@@ -311,7 +311,8 @@ class TestCascade:
 
     @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
     def test_order_of_many_rows(self, engine):
-        rows = make_table(queries=20_000).with_columns(number=pl.int_range(pl.len()))
+        number = pl.int_range(150_000)
+        rows = pl.select(query=number % 1000, rank=number // 1000 + 1, relevance=number * 7 % 5, number=number)
         found = rows.lazy().rank.cascade().collect(engine=engine)
         assert found["number"].is_sorted()
         assert_frame_equal(found, rows.rank.cascade())

@@ -430,10 +430,8 @@ LATE = {
 
 class TestLargeTables:
     @pytest.mark.parametrize("problem", LATE)
-    @pytest.mark.parametrize("metric", ["ndcg", "recall@10", "num_rel", "bpref"])
+    @pytest.mark.parametrize("metric", ["ndcg", "recall@10", "bpref"])
     def test_rows_that_enter_a_number_are_checked(self, kind, many, problem, metric):
-        if problem == "shared rank" and metric == "num_rel":
-            pytest.skip("a count does not depend on the order")
         column, value, _ = LATE[problem]
         assert "Hint" in refused(kind, last(many, column, value), evaluate(metric))
 
@@ -794,6 +792,13 @@ class TestExamples:
         rows = table(rank=[1, 2, 3, 1, 0, None]).rename(names)
         ask = lambda ranking: ranking.using(query=names["query"], rank=names["rank"]).by("{}").evaluate("ndcg")  # noqa: E731
         assert "us" in refused(kind, rows, ask)
+
+    @pytest.mark.parametrize(
+        "setting", [{"fmt_str_lengths": 5}, {"fmt_table_cell_list_len": 0}, {"tbl_cols": 1}], ids=str
+    )
+    def test_settings_of_polars_hide_no_error(self, setting):
+        with pl.Config(**setting), pytest.raises(fm.TableError, match="Hint"):
+            table(rank=[1, 2, 3, 1, 0, None]).rank.ndcg()
 
     def test_segment_and_query(self, kind):
         rows = table(rank=[1, 2, 3, 1, 0, None])

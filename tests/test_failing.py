@@ -6,7 +6,7 @@ from io import BytesIO
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_metrics.errors import FrameMetricsError, TableError
@@ -58,6 +58,7 @@ def test_the_message_arrives_as_it_was(text, bad, engine):
     assert failed(failing(BAD, pl.lit(text)), numbers, engine) == text
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=150), st.integers(1, 12))
 def test_any_quoted_value_arrives_as_it_was(text, bad):
     check = failing(BAD, "the item is {}", pl.lit(text))

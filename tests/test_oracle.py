@@ -19,6 +19,7 @@ EMPTY = Table([], SCHEMA)
 ONE_ROW = Table([dict(zip(COLUMNS, ("a", "x", 1, 1, "north"), strict=True))], SCHEMA)
 ONE_MISS = Table([dict(zip(COLUMNS, ("a", "x", None, 2, "north"), strict=True))], SCHEMA)
 NOTHING_RELEVANT = Table([dict(zip(COLUMNS, ("a", "x", 3, 0, "north"), strict=True))], SCHEMA)
+UNJUDGED = Table([dict(zip(COLUMNS, ("a", "x", 1, None, "north"), strict=True))], SCHEMA | {"relevance": pl.Boolean})
 
 few = settings(
     max_examples=int(os.environ.get("FRAME_METRICS_EXAMPLES", "50")),
@@ -167,6 +168,7 @@ def test_methods_return_the_number_of_evaluate(table, k):
 @few
 @given(tables(), CUTOFFS)
 @example(EMPTY, None)
+@example(UNJUDGED, None)
 def test_pandas_frames(table, k):
     chosen = cases(k)
     found = table.frame().to_pandas().rank.per_query().evaluate(*chosen)

@@ -18,6 +18,7 @@ import frame_metrics as fm
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.compile(r"```python\n(?P<code>.*?)```\n(?:\n```text\n(?P<shown>.*?)```\n)?", re.DOTALL)
+NUMBER = re.compile(r"# (\d[\d.]*)$")
 COMMAND = re.compile(r"<!-- command: (\w+) -->\n```sh\n(.*?)\n```", re.DOTALL)
 
 
@@ -55,14 +56,12 @@ def shown(code, space):
                 exec(compile(ast.Module([statement], []), "README", "exec"), space)  # noqa: S102
                 continue
             last = eval(compile(ast.Expression(statement.value), "README", "eval"), space)  # noqa: S307
-            said = lines[statement.end_lineno - 1][statement.end_col_offset :].partition("#")[2].strip()
-            if said:
-                assert text(last) == said
-                last = None
+            said = NUMBER.search(lines[statement.end_lineno - 1])
+            assert said is None or written(last) == said[1]
     return printed.getvalue() + ("" if last is None else f"{last}\n")
 
 
-def text(value):
+def written(value):
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 

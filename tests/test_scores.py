@@ -7,7 +7,7 @@ from io import BytesIO
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_metrics.errors import MissingColumnError, OptionError, TableError
@@ -48,6 +48,7 @@ def oracle(rows, ties):
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("ties", TIES)
+@settings(deadline=None)
 @given(rows=st.lists(ROWS, max_size=25))
 def test_ranks_are_those_of_a_sort(ties, engine, rows):
     schema = {"query": pl.String, "item": pl.String, "score": pl.Float64}

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, Any
 
 from frame_metrics.cli.parser import read_arguments
-from frame_metrics.cli.problems import explained
+from frame_metrics.cli.problems import explained, gist
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +57,15 @@ def _run(argv: Sequence[str] | None) -> int:
         args = read_arguments(argv)
     except SystemExit as done:  # help or version has been printed
         return int(done.code or 0)
-    code: int = args.run(args)
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        code: int = args.run(args)
     return code
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning, such as those of Polars about object stores, without the line of code that it came from."""
+    sys.stderr.write(f"frame-metrics: warning: {gist(message)}\n")
 
 
 def _discard_output() -> None:

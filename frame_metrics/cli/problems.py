@@ -38,7 +38,7 @@ def explained(error: Exception) -> str | None:
     return None
 
 
-def gist(error: Exception) -> str:
+def gist(error: Exception | str) -> str:
     r"""Return the first paragraph of an error in one line; after it, Polars prints the plan and advice about code.
 
     Examples

@@ -39,7 +39,13 @@ class Graded(Metrics[T]):
         >>> df.rank.cg(6)
         11.0
         """
-        return self._of(lambda t: added(gained(t.grade, t.rank, k, gain, "none")))
+
+        def formula(t: Terms) -> Formula:
+            if k is None:
+                return added(pl.when(t.listed).then(_gain(t.grade, gain)))
+            return added(masked(t.rank, k, _gain(t.grade, gain)))
+
+        return self._of(formula)
 
     @metric
     def dcg(self, k: K = None, *, gain: Gain = "linear", discount: Discount = "log2") -> T:

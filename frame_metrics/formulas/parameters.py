@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from frame_metrics.errors import OptionError, choice, wanted
@@ -77,14 +78,14 @@ def _checked_k(value: Any) -> int | None:
 
 
 def _checked_number(name: str, value: Any, interval: Within) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value not in interval:
+    if isinstance(value, bool) or not isinstance(value, Real) or float(value) not in interval:
         raise wanted(name, str(interval), value)
     return float(value)
 
 
 def _checked_gains(name: str, value: Mapping[Any, Any]) -> dict[float, float]:
     numbers = [n for pair in value.items() for n in pair]
-    if not numbers or any(isinstance(n, bool) or not isinstance(n, int | float) or not math.isfinite(n) for n in numbers):
+    if not numbers or any(isinstance(n, bool) or not isinstance(n, Real) or not math.isfinite(n) for n in numbers):
         raise wanted(name, "a mapping of grades to gains, all finite numbers", dict(value))
     gains = {float(grade): float(gain) for grade, gain in sorted(value.items())}
     if min(gains) <= 0:

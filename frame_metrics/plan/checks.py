@@ -77,8 +77,36 @@ def stop(number: pl.Expr, asked: Question, schema: pl.Schema) -> pl.Expr:
     The number should be a column: it is looked at more than once.
     """
     worst = number.min()
-    example = {key: pl.col(key).filter(number == worst).first() for key in _printable(asked.keys, schema)}
-    return failing(worst.is_not_null(), _text(worst, _spelt(example)))
+    first = {key: pl.col(key).filter(number == worst).first() for key in _printable(asked.keys, schema)}
+    example = _spelt(first)
+    for problem, (name, column) in _values(asked).items():
+        if column in schema:
+            value = _value(pl.col(column).filter(number == worst).first())
+            example = pl.when(worst == problem).then(example + pl.lit(f", {name} ") + value).otherwise(example)
+    return failing(worst.is_not_null(), _text(worst, example))
+
+
+def _values(asked: Question) -> dict[int, tuple[str, str]]:
+    """Return, for the problems of a single value, how the value is called and in which column it is."""
+    relevance = (asked.relevance, RELEVANCE)
+    return {BAD_RANK: (asked.rank, GIVEN_RANK), BAD_RELEVANCE: relevance, HUGE_RELEVANCE: relevance}
+
+
+def values(table: Table, asked: Question) -> dict[int, pl.Expr]:
+    """Return what makes a row bad all by itself."""
+    relevance = pl.col(RELEVANCE)
+    bad = {NULL_QUERY: pl.col(asked.query).is_null(), BAD_RANK: pl.col(RANK) == 0}
+    if table.floating:
+        return bad | {BAD_RELEVANCE: ~relevance.is_finite()}
+    return bad | {HUGE_RELEVANCE: relevance > LAST_GRADE} if table.large else bad
+
+
+def number_of(problems: dict[int, pl.Expr]) -> pl.Expr:
+    """Return the number of the first problem that a row has; null where it has none."""
+    number = pl.lit(None, dtype=pl.UInt8)
+    for problem, bad in reversed(problems.items()):
+        number = pl.when(bad).then(pl.lit(problem, dtype=pl.UInt8)).otherwise(number)
+    return number
 
 
 def _text(number: pl.Expr, example: pl.Expr) -> pl.Expr:
@@ -92,8 +120,12 @@ def _text(number: pl.Expr, example: pl.Expr) -> pl.Expr:
 def _spelt(example: dict[str, pl.Expr]) -> pl.Expr:
     if not example:
         return pl.lit("in a key that has no text")
-    parts = [(pl.lit(f"{name} "), e.cast(pl.String).fill_null("null"), pl.lit(", ")) for name, e in example.items()]
+    parts = [(pl.lit(f"{name} "), _value(e), pl.lit(", ")) for name, e in example.items()]
     return pl.concat_str([part for three in parts for part in three][:-1])
+
+
+def _value(value: pl.Expr) -> pl.Expr:
+    return value.cast(pl.String).str.strip_suffix(".0").fill_null("null")
 
 
 def lacking(number: pl.Expr) -> pl.Expr:
@@ -102,28 +134,31 @@ def lacking(number: pl.Expr) -> pl.Expr:
     return failing(number > 0, pl.format(f"{problem.says}: {{}} of them. Hint: {problem.hint}", number))
 
 
+def null_query(condition: pl.Expr, asked: Question) -> pl.Expr:
+    """Return an expression that is null, and that fails the query if the condition, that a query is null, holds."""
+    problem = PROBLEMS[NULL_QUERY]
+    return failing(condition, f"{problem.says}: {asked.query} null. Hint: {problem.hint}")
+
+
 def _printable(names: list[str], schema: pl.Schema) -> list[str]:
     return [n for n in names if not schema[n].is_nested() and schema[n] not in (pl.Binary, pl.Object)]
 
 
 def found(table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
     """Return the rows that have a problem: its number and an example, one row for each of them."""
-    frame, keys = table.frame, asked.keys
-    rank, relevance = pl.col(RANK), pl.col(RELEVANCE)
-    bad = [(NULL_QUERY, pl.col(asked.query).is_null()), (BAD_RANK, rank == 0)]
-    bad.append((BAD_RELEVANCE, ~relevance.is_finite()) if table.floating else (HUGE_RELEVANCE, relevance > LAST_GRADE))
-    shown = {asked.relevance: RELEVANCE}
-    seen = {BAD_RANK: {asked.rank: GIVEN_RANK}, BAD_RELEVANCE: shown, HUGE_RELEVANCE: shown}
-    rows = [_example(frame.filter(where), number, asked, seen.get(number, {})) for number, where in bad]
+    frame, rank = table.frame, pl.col(RANK)
+    shown = {number: dict([pair]) for number, pair in _values(asked).items()}
+    bad = values(table, asked)
+    rows = [_example(frame.filter(where), number, asked, shown.get(number, {})) for number, where in bad.items()]
     if ordered:
-        rows.append(_repeated(frame.filter(rank.is_not_null()), RANK, SHARED_RANK, asked))
+        rows.append(_repeated(frame.filter(rank > 0), RANK, SHARED_RANK, asked))
     if table.has_item:
         rows.append(_repeated(frame.filter(pl.col(ITEM).is_not_null()), ITEM, SAME_ITEM, asked))
     return pl.concat(rows)
 
 
 def _repeated(frame: pl.LazyFrame, column: str, number: int, asked: Question) -> pl.LazyFrame:
-    many = frame.group_by(*asked.keys, column).len().filter(pl.col("len") > 1)
+    many = frame.group_by(*asked.keys, column).agg(pl.len().alias(NUMBER)).filter(pl.col(NUMBER) > 1)
     return _example(many, number, asked, {asked.rank if column == RANK else asked.item: column})
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from frame_metrics.errors import wanted
+from frame_metrics.errors import TableError, wanted
 from frame_metrics.formulas import parse
 from frame_metrics.formulas.parameters import Positive, checked
 from frame_metrics.formulas.terms import PREFIX, RANK, TOP_GRADE, Inline, Roles
@@ -28,6 +28,7 @@ def at_k(frame: pl.LazyFrame, asked: Question, metric: str, ks: Iterable[int]) -
     cuts = list(dict.fromkeys(ks))
     if not whole.definition.takes_k or dict(whole.options)["k"] is not None:
         raise wanted("metric", "one that can be cut, without its cut, such as 'ndcg'", str(metric))
+    _free(asked, "k", str(whole))
     if not cuts:
         raise wanted("ks", "one or more integers >= 1", cuts)
     cut = [whole.definition(called=whole.called, **(dict(whole.options) | {"k": k})) for k in cuts]
@@ -37,12 +38,18 @@ def at_k(frame: pl.LazyFrame, asked: Question, metric: str, ks: Iterable[int]) -
     return result.explode("k", str(whole)).sort(*asked.groups, "k", nulls_last=True)
 
 
+def _free(asked: Question, *names: str) -> None:
+    """Raise if a column of the result would be called as one of the keys."""
+    if taken := [name for name in names if name in asked.groups]:
+        raise TableError(f"the result has a column {taken[0]!r} of its own, which {asked.groups} has too. Hint: rename it")
+
+
 def _down(frame: pl.LazyFrame, asked: Question, *, ordered: bool) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return all rows with what they add to the found and the passed ones, and how many of both each query has."""
     table = prepared(frame, asked)
     relevance, level = pl.col(RELEVANCE), asked.min_relevance
     relevant = (relevance > 0 if level is None else relevance >= level).fill_null(False)
-    checked_rows = checks.guarded(table.frame, table, asked.using(check_rows="all"), ordered=ordered)
+    checked_rows = checks.guarded(table.frame, table, asked, ordered=ordered)
     rows = checked_rows.select(*asked.keys, RANK, relevant.alias(FOUND), (~relevant).alias(PASSED))
     counts = rows.group_by(asked.keys).agg(pl.col(FOUND, PASSED).sum().name.suffix("_n"))
     return rows.join(counts, on=asked.keys, nulls_equal=True), counts
@@ -57,6 +64,7 @@ def _curve(rows: pl.LazyFrame, asked: Question, sums: list[pl.Expr]) -> pl.LazyF
 
 def roc(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
     """Return shares of non-relevant rows passed and of relevant rows found, down the ranks."""
+    _free(asked, "k", "fpr", "tpr")
     rows, counts = _down(frame, asked, ordered=False)
     both = (pl.col(f"{FOUND}_n") > 0) & (pl.col(f"{PASSED}_n") > 0)
     pooled = asked.average == "micro"
@@ -80,8 +88,11 @@ def roc(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
 
 def precision_recall(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
     """Return precision and recall down the ranks."""
+    _free(asked, "k", "recall", "precision")
     rows, counts = _down(frame, asked, ordered=True)
     pooled = asked.average == "micro"
+    if asked.no_relevant == "error":
+        counts = counts.filter(checks.lacking((pl.col(f"{FOUND}_n") == 0).sum()).is_null())
     if asked.fill is None:
         rows, counts = (f.filter(pl.col(f"{FOUND}_n") > 0) for f in (rows, counts))
     share = pl.when(pl.col(FOUND)).then(1.0 if pooled else 1.0 / pl.col(f"{FOUND}_n")).otherwise(0.0)
@@ -108,8 +119,9 @@ def cascade(frame: pl.LazyFrame, asked: Question, max_grade: float | None) -> pl
     """Return the table with the probability that a reader stops at each row."""
     top = None if max_grade is None else checked("max_grade", max_grade, Positive)
     table = prepared(frame, asked)
-    known = asked.after_steps(frame).with_columns(pl.col(asked.relevance).max().alias(TOP_GRADE))
-    terms = Inline(Roles(asked.rank, asked.relevance), top=pl.col(TOP_GRADE))
+    names = table.given.collect_schema().names()
+    terms = Inline(Roles(RANK, RELEVANCE), top=pl.col(TOP_GRADE))
     stops = (terms.stop(top) * terms.reach(top)).over(asked.keys).fill_null(0.0)
-    result = known.with_columns(stops.alias("cascade")).drop(TOP_GRADE)
-    return checks.guarded(result, table, asked.using(check_rows="all"), ordered=True)
+    known = table.given.with_columns(table.columns).with_columns(pl.col(RELEVANCE).max().alias(TOP_GRADE))
+    result = known.with_columns(stops.alias("cascade")).select(*names, "cascade")
+    return checks.guarded(result, table, asked, ordered=True)

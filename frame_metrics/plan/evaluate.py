@@ -202,16 +202,20 @@ def _summary(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFram
 
 
 def _universe(table: Table, asked: Question) -> pl.LazyFrame:
-    """Return the number of queries, in all or for each segment."""
+    """Return the number of queries, in all or for each segment; the plan fails if one is null."""
+    query = pl.col(asked.query)
+    null = checks.null_query(query.null_count() > 0, asked).is_null()
     if asked.by:
         queries = table.given.select(asked.keys).unique().group_by(asked.by)
-        return queries.agg(pl.len().cast(pl.Int64).alias(QUERIES))
-    return table.given.select(pl.col(asked.query).n_unique().cast(pl.Int64).alias(QUERIES))
+        return queries.agg(pl.when(null).then(pl.len()).cast(pl.Int64).alias(QUERIES))
+    return table.given.select(pl.when(null).then(query.n_unique()).cast(pl.Int64).alias(QUERIES))
 
 
 def _each_query(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
     frames = [each.frame(table) for each in sets]
-    whole, *rest = frames if sets[0].complete else [table.given.select(asked.keys).unique(), *frames]
+    null = pl.col(asked.query).is_null()
+    every = table.given.select(asked.keys).unique().filter(checks.null_query(null, asked).is_null())
+    whole, *rest = frames if sets[0].complete else [every, *frames]
     for frame in rest:
         whole = _beside(whole, frame, asked.keys)
     if lacks := [lack for each in sets for lack in each.lacks()]:

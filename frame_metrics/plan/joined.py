@@ -105,6 +105,9 @@ def _population(
 
 
 def _condensed(whole: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
-    """Return the judged rows, with the places of the others closed up."""
-    judged = whole.filter(pl.col(asked.relevance).is_not_null())
-    return judged.with_columns(pl.col(asked.rank).rank("ordinal").over(asked.keys))
+    """Return the table with unjudged rows taken out of the lists, and the places of the others closed up.
+
+    The rows stay, without a rank, so that a query of which nothing was judged still counts as one.
+    """
+    judged = pl.when(pl.col(asked.relevance).is_not_null()).then(pl.col(asked.rank))
+    return whole.with_columns(judged.rank("ordinal").over(asked.keys).alias(asked.rank))

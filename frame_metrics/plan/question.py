@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from frame_metrics.errors import choice, wanted
@@ -95,7 +96,7 @@ class Question:
             if not isinstance(given.get(role, ""), str):
                 raise wanted(role, "the name of a column", given[role])
         if "min_relevance" in given:
-            _check_level(given["min_relevance"])
+            given["min_relevance"] = _level(given["min_relevance"])
         for name, allowed in (("no_relevant", NoRelevant), ("average", Average)):
             if name in given and given[name] not in get_args(allowed):
                 raise choice(name, given[name], get_args(allowed))
@@ -131,9 +132,10 @@ class Question:
         return table
 
 
-def _check_level(level: Any) -> None:
-    if isinstance(level, bool) or not isinstance(level, int | float) or not level > 0 or level == float("inf"):
+def _level(level: Any) -> float:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < float("inf"):
         raise wanted("min_relevance", "a number > 0", level, "every grade > 0 is relevant without it")
+    return float(level)
 
 
 def _rows_to_check(rows: Any) -> int | None:

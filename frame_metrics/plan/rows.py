@@ -63,12 +63,19 @@ class RowSet:
 
         The plan fails if something is wrong with a row.
         """
-        rows = table.where(self._kept).select(*self.asked.keys, terms.RANK, *self._flags())
+        rows = self._fine(table.where(self._kept), checks.values(table, self.asked))
+        rows = rows.select(*self.asked.keys, terms.RANK, *self._flags())
         if terms.TOP_GRADE in self.names:
             rows = rows.with_columns(pl.col(terms.GRADE).max().alias(terms.TOP_GRADE))
         if self.ordered or self.names & (_BY_RANK | _OF_LISTS):
             rows = self._in_order(rows)
-        rows = rows.with_columns(self._problem().alias(_PROBLEM))
+        rank = pl.col(terms.RANK)
+        same = (rank == rank.shift()) & ~self._start
+        return self._fine(rows, {checks.SHARED_RANK: same}) if self.ordered else rows
+
+    def _fine(self, rows: pl.LazyFrame, problems: dict[int, pl.Expr]) -> pl.LazyFrame:
+        """Return the rows, in a plan that fails if one of them has a problem."""
+        rows = rows.with_columns(checks.number_of(problems).alias(_PROBLEM))
         return rows.filter(checks.stop(pl.col(_PROBLEM), self.asked, rows.collect_schema()).is_null())
 
     def _kept(self, relevance: pl.Expr) -> pl.Expr:
@@ -91,7 +98,6 @@ class RowSet:
             terms.RELEVANT: relevant,
             terms.FOUND: pl.when(relevant).then(rank),
             terms.NONRELEVANT: (relevance >= 0).fill_null(False) & ~relevant,
-            RELEVANCE: relevance,
         }
         return [flag.alias(name) for name, flag in flags.items() if name in self._needed]
 
@@ -107,8 +113,6 @@ class RowSet:
             terms.TOP_GRADE: {terms.GRADE},
         }
         needed = self.names.union(*(more.get(name, set()) for name in self.names))
-        if self.floating:
-            needed |= {RELEVANCE}
         return needed - {terms.FOUND, terms.RELEVANT} if self.all_relevant else needed
 
     def _in_order(self, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -166,19 +170,6 @@ class RowSet:
             down = (1.0 - stop.fill_null(0.0)).cum_prod().shift(1, fill_value=1.0).over(self.asked.keys)
             reaches.append(down.alias(name))
         return reaches
-
-    def _problem(self) -> pl.Expr:
-        rank = pl.col(terms.RANK)
-        """The number, in `checks.PROBLEMS`, of what is wrong with a row; null where nothing is."""
-        problem = pl.when(pl.col(self.asked.query).is_null()).then(checks.NULL_QUERY)
-        problem = problem.when(rank == 0).then(checks.BAD_RANK)
-        if terms.GRADE in self.names and not self.floating:
-            problem = problem.when(pl.col(terms.GRADE) > checks.LAST_GRADE).then(checks.HUGE_RELEVANCE)
-        if self.floating:
-            problem = problem.when(~pl.col(RELEVANCE).is_finite()).then(checks.BAD_RELEVANCE)
-        if self.ordered:
-            problem = problem.when((rank == rank.shift()) & ~self._start).then(checks.SHARED_RANK)
-        return problem.cast(pl.UInt8)
 
     def _size(self) -> pl.Expr:
         """Return the number of rows of the list."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from frame_metrics.errors import choice
+from frame_metrics.errors import choice, wanted
 from frame_metrics.plan.question import Step
 from frame_metrics.plan.scores import Ties, ranked
 from frame_metrics.plan.table import missing
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def by_score(score: str, *, ties: Ties, float32: bool) -> Step:
     """Return the step that ranks by a score."""
+    if not isinstance(score, str):
+        raise wanted("score", "the name of a column", score)
     if ties not in get_args(Ties):
         raise choice("ties", ties, get_args(Ties))
 

@@ -11,13 +11,14 @@ from frame_metrics.errors import MissingColumnError, TableError, nearest
 from frame_metrics.formulas.terms import PREFIX, RANK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from frame_metrics.plan.question import Question
 
 RELEVANCE = f"{PREFIX}relevance"
 ITEM = f"{PREFIX}item"
 GIVEN_RANK = f"{PREFIX}given_rank"
+ITEM_NAME = "item"
 LAST_RANK = 2**32 - 1
 
 
@@ -35,6 +36,8 @@ class Table:
         The relevance as a number.
     floating
         Whether the relevance is a float, which may be NaN or infinite.
+    large
+        Whether the relevance is a whole number that may be 2^31 or more.
     has_item
         Whether the item is among the columns.
     """
@@ -43,6 +46,7 @@ class Table:
     columns: list[pl.Expr]
     relevance: pl.Expr
     floating: bool
+    large: bool
     has_item: bool
 
     @property
@@ -69,6 +73,7 @@ def prepared(table: pl.LazyFrame, asked: Question) -> Table:
     A rank that is no whole number from 1 on is read as 0, which the checks look for; so the column is small and of one
     type whatever came in.
     """
+    require_keys(table.collect_schema(), asked)
     table = asked.after_steps(table)
     schema = table.collect_schema()
     require(schema, asked)
@@ -78,20 +83,30 @@ def prepared(table: pl.LazyFrame, asked: Question) -> Table:
     has_item = asked.item in schema
     if has_item:
         columns.append(pl.col(asked.item).alias(ITEM))
-    return Table(table, columns, relevance, schema[asked.relevance].is_float(), has_item)
+    dtype = schema[asked.relevance]
+    large = dtype.is_integer() and dtype not in (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16)
+    return Table(table, columns, relevance, dtype.is_float() or dtype.is_decimal(), large, has_item)
 
 
-def require(schema: pl.Schema, asked: Question) -> None:
+def require(schema: Collection[str], asked: Question) -> None:
     """Raise if a column that the question names is not in the table."""
-    roles = {asked.query: "query", asked.rank: "rank", asked.relevance: "relevance"}
-    for name, role in roles.items():
-        if name not in schema:
-            raise missing(name, schema, f"Hint: name yours with .rank.using({role}=...){_other_way(role)}")
+    require_keys(schema, asked)
+    for role in ("rank", "relevance"):
+        if (name := getattr(asked, role)) not in schema:
+            raise missing(name, schema, f"Hint: name yours with .rank.using({role}=...), {_OTHER_WAY[role]}")
+    if asked.item != ITEM_NAME and asked.item not in schema:
+        raise missing(asked.item, schema, "Hint: .rank.using(item=...) takes a column of the table")
+
+
+def require_keys(schema: Collection[str], asked: Question) -> None:
+    """Raise if a column that tells lists apart is not in the table."""
+    if asked.query not in schema:
+        raise missing(asked.query, schema, "Hint: name yours with .rank.using(query=...)")
     for name in asked.by:
         if name not in schema:
             raise missing(name, schema, "Hint: .rank.by(...) takes columns of the table")
-    if (taken := [name for name in schema if name.startswith(PREFIX)]) and set(taken) & set(asked.keys):
-        raise TableError(f"column names that begin with {PREFIX!r} are used inside a plan, got {taken[0]!r}")
+    if taken := [name for name in asked.keys if name.startswith(PREFIX)]:
+        raise TableError(f"names that begin with {PREFIX!r} are used inside a plan, got {taken[0]!r}. Hint: rename it")
 
 
 def missing(name: str, present: Iterable[str], hint: str) -> MissingColumnError:
@@ -102,11 +117,10 @@ def missing(name: str, present: Iterable[str], hint: str) -> MissingColumnError:
     return MissingColumnError(f"there is no column {name!r}{close} The table has {there}. {hint}")
 
 
-def _other_way(role: str) -> str:
-    return {
-        "rank": ", or get ranks from a score with .rank.from_scores('score')",
-        "relevance": ", or join judgments with .rank.judged_by(qrels)",
-    }.get(role, "")
+_OTHER_WAY = {
+    "rank": "or get ranks from a score with .rank.from_scores('score')",
+    "relevance": "or join judgments with .rank.judged_by(qrels)",
+}
 
 
 def _rank(name: str, schema: pl.Schema) -> pl.Expr:

@@ -13,7 +13,8 @@ import polars as pl
 
 from frame_metrics.errors import TableError
 from frame_metrics.formulas.base import T
-from frame_metrics.plan.table import missing, require
+from frame_metrics.plan import checks
+from frame_metrics.plan.table import missing, prepared, require
 from frame_metrics.surfaces.frames import number, run
 from frame_metrics.surfaces.method import MethodLike
 from frame_metrics.surfaces.ranking import Ranking
@@ -31,16 +32,30 @@ class _Pandas(Ranking[T, pd.DataFrame]):
 
     def _run(self, plan: Plan) -> tuple[pl.DataFrame, Converted]:
         converted = Converted(self._frame, self._asked)
+        coded = converted.coded()
         try:
-            return run(plan(converted.coded().lazy())), converted
-        except TableError:
-            # The example in the message is a code; the same with the keys spelt out says which one.
+            return run(plan(coded.lazy())), converted
+        except TableError as error:
+            raise self._spelt(plan, converted, error) from None
+
+    @staticmethod
+    def _spelt(plan: Plan, converted: Converted, error: TableError) -> TableError:
+        """Return the error once more with the keys spelt out: as they are coded, its example says nothing to anybody."""
+        try:
             run(plan(converted.spelt().lazy()))
-            raise
+        except TableError as better:
+            return better
+        return error
 
     def _many(self, plan: Plan) -> pd.DataFrame:
         result, converted = self._run(plan)
         return converted.back(result)
+
+    def check(self) -> pd.DataFrame:  # noqa: D102 inherited
+        # The examples are texts, in which keys stand as they are.
+        asked = self._asked.using(check_rows="all")
+        frame = Converted(self._frame, asked).spelt().lazy()
+        return run(checks.problems(prepared(frame, asked), asked)).to_pandas()
 
     def cascade(self, *, max_grade: float | None = None) -> pd.DataFrame:  # noqa: D102 inherited
         if self._asked.steps:
@@ -99,7 +114,7 @@ class Converted:
         levels = [name for name in frame.index.names if name is not None]
         self.present = [*map(str, frame.columns), *map(str, levels)]
         if not asked.steps:
-            require(pl.Schema(dict.fromkeys(self.present, pl.Null)), asked)
+            require(self.present, asked)
         for key in asked.keys:
             if key in frame.columns and key in levels:
                 raise TableError(f"{key!r} is both a column and an index level. Hint: rename one of them")
@@ -109,19 +124,21 @@ class Converted:
         """Return the columns, with keys as codes where they are not joined with anything."""
         if self.asked.steps:
             return self._plain()
-        self.keys = {key: Codes(self._series(key)) for key in self.asked.keys}
+        values = {self.asked.rank, self.asked.relevance}
+        self.keys = {key: Codes(self._series(key)) for key in self.asked.keys if key not in values}
         return pl.DataFrame({key: codes.codes for key, codes in self.keys.items()} | self._values())
 
     def spelt(self) -> pl.DataFrame:
         """Return the columns, with keys as text."""
         if self.asked.steps:
             return self._plain()
-        names = [*self.asked.keys, *([self.asked.item] if self.asked.item in self.present else [])]
+        values = {self.asked.rank, self.asked.relevance}
+        names = [name for name in (*self.asked.keys, self.asked.item) if name in self.present and name not in values]
         return pl.DataFrame(self._values() | {name: _text(self._series(name)) for name in names})
 
     def _values(self) -> dict[str, pl.Series]:
         asked = self.asked
-        columns = {name: native(self._series(name)) for name in (asked.rank, asked.relevance) if name not in asked.keys}
+        columns = {name: native(self._series(name)) for name in (asked.rank, asked.relevance)}
         if asked.item in self.present and asked.item not in (*asked.keys, *columns):
             columns[asked.item] = self._first_items()
         return columns

@@ -55,6 +55,10 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
     def _with(self, asked: Question) -> Self:
         return type(self)(self._frame, asked)
 
+    def _looking_at_all(self) -> Self:
+        """Return the same question with all rows checked, for what needs all rows anyway."""
+        return self._with(self._asked.using(check_rows="all"))
+
     def _measure(self, metric: Metric) -> T:
         return self._one(lambda frame: evaluated(frame, self._asked, [metric]))
 
@@ -95,8 +99,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         average
             `"macro"` (default) averages over queries; `"micro"` pools numerators and denominators.
         check_rows
-            Rows that enter a number are always checked. Of the others, the first 100,000 are; give another number, or
-            `"all"`.
+            How many of the first rows are checked in full: 100,000, unless another number or `"all"` is given. Ranks
+            and relevances that enter a number are checked in every row.
 
         Examples
         --------
@@ -240,9 +244,9 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> import polars as pl, frame_metrics
         >>> df = pl.DataFrame({"query": [1, 1], "rank": [0, 0], "relevance": [1, 0]})
         >>> df.rank.check().select("kind", "count").rows()
-        [('bad rank', 2), ('shared rank', 1)]
+        [('bad rank', 2)]
         """
-        return self._many(lambda frame: checks.problems(prepared(frame, self._asked), self._asked))
+        return self._looking_at_all()._many(lambda frame: checks.problems(prepared(frame, self._asked), self._asked))
 
     def at_k(self, metric: str, ks: Iterable[int]) -> Many:
         """Return a metric at several cuts: a row for each k.
@@ -278,7 +282,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.roc_curve().rows()
         [(0, 0.0, 0.0), (1, 0.0, 0.5), (2, 1.0, 0.5), (3, 1.0, 1.0)]
         """
-        return self._many(lambda frame: curves.roc(frame, self._asked))
+        whole = self._looking_at_all()
+        return whole._many(lambda frame: curves.roc(frame, whole._asked))
 
     def pr_curve(self) -> Many:
         """Return precision and recall at each rank, averaged over queries; with `average="micro"`, pooled.
@@ -292,7 +297,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.pr_curve().rows()
         [(1, 1.0, 1.0), (2, 1.0, 0.5)]
         """
-        return self._many(lambda frame: curves.precision_recall(frame, self._asked))
+        whole = self._looking_at_all()
+        return whole._many(lambda frame: curves.precision_recall(frame, whole._asked))
 
     def cascade(self, *, max_grade: float | None = None) -> Many:
         """Return the table with one more column, `cascade`: the probability that a reader stops at this row.
@@ -312,7 +318,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.cascade()["cascade"].to_list()
         [0.25, 0.0, 0.5625]
         """
-        return self._many(lambda frame: curves.cascade(frame, self._asked, max_grade))
+        whole = self._looking_at_all()
+        return whole._many(lambda frame: curves.cascade(frame, whole._asked, max_grade))
 
 
 def lazy_of(frame: Any) -> pl.LazyFrame:

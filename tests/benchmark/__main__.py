@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.benchmark import __doc__ as about
-from tests.benchmark import data, measure, ours, packages, peers, table
+from tests.benchmark import calls, data, measure, ours, packages, peers, table
 from tests.benchmark.progress import Bar
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--peers", default="all", help="names of peers with commas, all or none")
     parser.add_argument("--peer-rows", type=int, default=1_000_000, help="rows for the peers")
     parser.add_argument("--repeat", type=int, default=7, help="rounds of which the smallest time counts")
+    parser.add_argument("--clock", choices=["wall", "cpu"], default="cpu", help="the time that ratios are made of")
     parser.add_argument("--out", help="write the results to this JSON file")
     parser.add_argument("--chart", help="draw the peers into this SVG or PNG file")
     parser.add_argument("--markdown", action="store_true", help="print Markdown")
@@ -64,11 +65,11 @@ def cases(asked: argparse.Namespace, bar: Bar) -> Iterator[ours.Result]:
     for rows in asked.rows:
         for form in asked.forms:
             bar.begin(f"{form}, {rows:,} rows")
-            subject = ours.Subject(form, rows, bar.tick)
+            subject = calls.Subject(form, rows, bar.tick)
             if rows < ours.FEW_ROWS:
                 yield from ours.short(subject, asked.only, runs=20 if asked.quick else 300)
             elif any(form in case.forms for case in some):
-                yield from ours.ratios(subject, some, repeat=asked.repeat, tick=bar.tick)
+                yield from ours.ratios(subject, some, repeat=asked.repeat, clock=asked.clock, tick=bar.tick)
             bar.end()
     if asked.big:
         yield from large(asked, bar)
@@ -78,7 +79,7 @@ def large(asked: argparse.Namespace, bar: Bar) -> Iterator[ours.Result]:
     """Return what the large file costs: memory, and time for each row."""
     bar.begin(f"{asked.big:,} rows")
     sizes = sorted({*(rows for rows in asked.rows if rows >= ours.FEW_ROWS), asked.big})
-    if (free := ours.free_space()) < NEEDED_GB:
+    if (free := data.free_gb()) < NEEDED_GB:
         raise SystemExit(f"the large file needs {NEEDED_GB:.0f} GB in {data.FOLDER}, {free:.1f} are free: see --big")
     for form in asked.forms:
         if form == "qrels":
@@ -96,7 +97,9 @@ def compared(asked: argparse.Namespace, bar: Bar) -> Iterator[peers.PeerResult]:
     tables = packages.Tables(asked.peer_rows)
     for peer in peers.chosen(asked.peers):
         bar.begin(peer.name)
-        yield peers.measured(peer, tables, repeat=asked.repeat, compiling=not asked.quick, tick=bar.tick)
+        yield peers.measured(
+            peer, tables, repeat=asked.repeat, clock=asked.clock, compiling=not asked.quick, tick=bar.tick
+        )
         bar.end()
 
 

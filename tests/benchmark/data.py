@@ -61,6 +61,11 @@ def files(form: Form, rows: int, tick: Callable[[], None] = lambda: None) -> Fil
     return Files(table)
 
 
+def free_gb() -> float:
+    """Return how many GB are free where the files go."""
+    return shutil.disk_usage(tempfile.gettempdir()).free / 1e9
+
+
 def clean() -> None:
     """Delete every file that was written."""
     shutil.rmtree(FOLDER, ignore_errors=True)

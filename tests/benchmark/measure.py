@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+Clock: TypeAlias = Literal["wall", "cpu"]
+
+TINY = 1e-9
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
     "frame_metrics", "polars", "pandas", "pyarrow", "numpy", "pytrec-eval-terrier", "ir-measures", "ranx", "numba",
@@ -32,6 +35,12 @@ class Cost:
     wall: float
     cpu: float
     runs: int
+
+    def over(self, other: Cost, minus: Cost | None = None) -> dict[Clock, float]:
+        """Return the ratio to another cost by each clock, after taking a third off."""
+        off = minus or Cost(0.0, 0.0, 0)
+        wall, cpu = max(self.wall - off.wall, TINY), max(self.cpu - off.cpu, TINY)
+        return {"wall": wall / max(other.wall, TINY), "cpu": cpu / max(other.cpu, TINY)}
 
 
 def interleaved(

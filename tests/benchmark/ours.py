@@ -2,113 +2,21 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-import frame_metrics  # noqa: F401 puts .rank on frames
-from tests.benchmark import data, measure
+from tests.benchmark import measure
+from tests.benchmark.calls import CALLS, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    import pandas as pd
+    from tests.benchmark.data import Files, Form
+    from tests.benchmark.measure import Clock, Cost
 
-    from tests.benchmark.data import Form
-
-NINE = ("ndcg@10", "map", "map@10", "mrr", "p@5", "p@10", "recall@10", "recall@100", "hit_rate@10")
 MILLION = 1_000_000
 FEW_ROWS = 100_000
 """Below this, the cost of a call says more than a ratio."""
-
-
-class Subject:
-    """A form of the data with a number of rows, read when it is first used.
-
-    Parameters
-    ----------
-    form
-        Which form.
-    rows
-        How many rows.
-    tick
-        Called for each chunk that is written.
-    """
-
-    def __init__(self, form: Form, rows: int, tick: Callable[[], None] = lambda: None) -> None:
-        self.form = form
-        self.rows = rows
-        self.files = data.files(form, rows, tick)
-
-    @cached_property
-    def frame(self) -> pl.DataFrame:
-        """The table in memory."""
-        return pl.read_parquet(self.files.table)
-
-    @cached_property
-    def qrels(self) -> pl.DataFrame:
-        """The judgments in memory."""
-        return pl.read_parquet(self.files.qrels)
-
-    @cached_property
-    def pandas(self) -> pd.DataFrame:
-        """The table in memory, as a pandas frame."""
-        return self.frame.to_pandas()
-
-    def scan(self) -> pl.LazyFrame:
-        """Return the table as a file."""
-        return self.files.scan()
-
-
-def bare(table: Any) -> Any:
-    """Return the query that everything is compared with."""
-    return table.group_by("query").agg(pl.col("relevance").sum())
-
-
-def _joined(run: Any, qrels: Any, how: str) -> Any:
-    return run.join(qrels, on=["query", "item"], how=how, coalesce=True)
-
-
-def _streamed(plan: pl.LazyFrame) -> pl.DataFrame:
-    return plan.collect(engine="streaming")
-
-
-FILE: dict[str, Callable[[pl.LazyFrame], pl.DataFrame]] = {
-    "bare": lambda scan: _streamed(bare(scan)),
-    "nine": lambda scan: _streamed(scan.rank.evaluate(*NINE)),
-    "nothing": lambda scan: scan.select(pl.len()).collect(),
-}
-"""Calls on a Parquet file."""
-
-CALLS: dict[str, Callable[[Subject], object]] = {
-    "bare": lambda s: bare(s.frame),
-    "bare, streaming": lambda s: _streamed(bare(s.frame.lazy())),
-    "nine": lambda s: s.frame.rank.evaluate(*NINE),
-    "ndcg": lambda s: s.frame.rank.ndcg(k=10),
-    "segments": lambda s: s.frame.rank.by("segment").ndcg(k=10),
-    "per query": lambda s: s.frame.rank.per_query().ndcg(k=10),
-    "err": lambda s: s.frame.rank.err(k=10),
-    "auc": lambda s: s.frame.rank.auc(),
-    "bpref": lambda s: s.frame.rank.bpref(),
-    "r_precision": lambda s: s.frame.rank.r_precision(),
-    "roc_curve": lambda s: s.frame.rank.roc_curve(),
-    "pr_curve": lambda s: s.frame.rank.pr_curve(),
-    "at_k": lambda s: s.frame.rank.at_k("ndcg", range(1, 21)),
-    "file bare": lambda s: FILE["bare"](s.scan()),
-    "file nine": lambda s: FILE["nine"](s.scan()),
-    "pandas nine": lambda s: s.pandas.rank.evaluate(*NINE),
-    "pandas columns": lambda s: pl.from_pandas(s.pandas[["query", "rank", "relevance"]]),
-    "join": lambda s: _joined(s.frame, s.qrels, "full"),
-    "left join": lambda s: _joined(s.frame, s.qrels, "left"),
-    "judged nine": lambda s: s.frame.rank.judged_by(s.qrels).evaluate(*NINE),
-    "file join": lambda s: _streamed(_joined(s.scan(), s.files.scan_qrels(), "full").select(pl.col("relevance").sum())),
-    "file judged nine": lambda s: _streamed(s.scan().rank.judged_by(s.files.scan_qrels()).evaluate(*NINE)),
-}
-"""Calls on a subject, by name."""
 
 ONE_TABLE: tuple[Form, ...] = ("sorted", "shuffled", "string")
 
@@ -195,7 +103,23 @@ SHORT = {
 
 @dataclass(frozen=True)
 class Result:
-    """A line of the table; times are wall times in seconds, `cpu` is `measured` by CPU time."""
+    """A line of the table.
+
+    Attributes
+    ----------
+    case, form, source, rows
+        What was measured.
+    measured, unit
+        The number that counts, in `x` for a ratio.
+    must, aim, binding
+        What it is held to, and whether that was promised for this number of rows.
+    wall, cpu
+        A ratio by wall and by CPU time; one of them is `measured`.
+    seconds, against, against_seconds
+        Wall times of the call and of what it is compared with, and the name of that.
+    beside
+        Further numbers, by what they are.
+    """
 
     case: str
     form: str
@@ -206,6 +130,7 @@ class Result:
     must: float | None = None
     aim: float | None = None
     binding: bool = True
+    wall: float | None = None
     cpu: float | None = None
     seconds: float | None = None
     against: str = ""
@@ -234,33 +159,40 @@ def chosen(only: str | None) -> list[Case]:
 
 
 def ratios(
-    subject: Subject, cases: Iterable[Case], *, repeat: int, tick: Callable[[str], None] = lambda _: None
+    subject: Subject,
+    cases: Iterable[Case],
+    *,
+    repeat: int,
+    clock: Clock = "wall",
+    tick: Callable[[str], None] = lambda _: None,
 ) -> list[Result]:
     """Return the ratios of the cases that are about this form, with all calls taken in turns."""
     cases = [case for case in cases if subject.form in case.forms]
     names = sorted(set().union(*(case.calls for case in cases)))
     calls = {name: lambda name=name: CALLS[name](subject) for name in names}
     costs = measure.interleaved(calls, repeat=repeat, tick=tick)
-    return [_ratio(case, subject, costs) for case in cases]
+    return [_ratio(case, subject, costs, clock) for case in cases]
 
 
-def _ratio(case: Case, subject: Subject, costs: dict[str, measure.Cost]) -> Result:
+def _ratio(case: Case, subject: Subject, costs: dict[str, Cost], clock: Clock) -> Result:
     cost, against = costs[case.call], costs[case.against]
-    minus = costs[case.minus] if case.minus else measure.Cost(0.0, 0.0, 0)
-    beside = {name: cost.wall / costs[name].wall for name in case.beside}
-    if case.minus:
+    minus = costs[case.minus] if case.minus else None
+    ratio = cost.over(against, minus)
+    beside = {name: cost.over(costs[name])[clock] for name in case.beside}
+    if minus:
         beside[f"{case.minus}, ms"] = minus.wall * 1e3
     return Result(
         case=case.name,
         form=subject.form,
         source=case.source,
         rows=subject.rows,
-        measured=max(cost.wall - minus.wall, 1e-9) / against.wall,
+        measured=ratio[clock],
         unit="x",
         must=case.limit(subject.form),
         aim=case.aim,
         binding=subject.rows >= case.at,
-        cpu=max(cost.cpu - minus.cpu, 1e-9) / max(against.cpu, 1e-9),
+        wall=ratio["wall"],
+        cpu=ratio["cpu"],
         seconds=cost.wall,
         against=case.against,
         against_seconds=against.wall,
@@ -286,7 +218,7 @@ def importing(*, runs: int) -> Result:
     return Result("import frame_metrics", "", "", 0, best * 1e3, "ms", 60.0, 20.0, seconds=best)
 
 
-def memory(files: data.Files, rows: int, form: str) -> Result:
+def memory(files: Files, rows: int, form: str) -> Result:
     """Return the peak memory of a process that computes nine metrics from a file."""
     used = {name: measure.alone("file", name, str(files.table)) for name in ("nine", "bare", "nothing")}
     beside = {f"{name}, MB": used[name]["peak"] / 1e6 for name in ("bare", "nothing")}
@@ -314,10 +246,3 @@ def growth(form: Form, sizes: list[int], *, repeat: int, tick: Callable[[str], N
         against="bare", against_seconds=costs[f"file bare {sizes[-1]}"].wall,
         beside=beside | {"bare grows, x": grown["file bare"]},
     )  # fmt: skip
-
-
-def free_space() -> float:
-    """Return how many GB are free where the files go."""
-    import shutil
-
-    return shutil.disk_usage(Path(tempfile.gettempdir())).free / 1e9

@@ -16,6 +16,7 @@ from tests.benchmark.packages import PEERS, SEVEN
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.benchmark.measure import Clock
     from tests.benchmark.packages import Peer, Tables, Takes
 
 CLOSE = 1e-6
@@ -23,7 +24,7 @@ CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class PeerResult:
-    """A line of the table of peers; times are wall times in seconds."""
+    """A line of the table of peers; seconds are wall times, `faster` is the ratio `wall` or `cpu`."""
 
     peer: str
     version: str | None
@@ -31,10 +32,10 @@ class PeerResult:
     rows: int
     metrics: int
     seconds: float | None = None
-    cpu_seconds: float | None = None
     ours_seconds: float | None = None
-    ours_cpu_seconds: float | None = None
     faster: float | None = None
+    wall: float | None = None
+    cpu: float | None = None
     must: float | None = None
     difference: float | None = None
     compile_seconds: float | None = None
@@ -76,7 +77,13 @@ def reference(peer: Peer, tables: Tables, names: tuple[str, ...]) -> dict[str, f
 
 
 def measured(
-    peer: Peer, tables: Tables, *, repeat: int, compiling: bool = True, tick: Callable[[str], None] = lambda _: None
+    peer: Peer,
+    tables: Tables,
+    *,
+    repeat: int,
+    clock: Clock = "wall",
+    compiling: bool = True,
+    tick: Callable[[str], None] = lambda _: None,
 ) -> PeerResult:
     """Return the line of a peer; what it raises is part of the line."""
     version = measure.version(peer.package)
@@ -86,33 +93,30 @@ def measured(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return _timed(peer, tables, kept, repeat=repeat, compiling=compiling, tick=tick)
+            made = replace(kept, **_timed(peer, tables, clock, repeat, tick))
+            return replace(made, compile_seconds=_first_run(peer)) if peer.compiles and compiling else made
         except Exception as error:  # noqa: BLE001 whatever a package raises is its result
             return replace(kept, error=_said(error))
 
 
-def _timed(
-    peer: Peer, tables: Tables, kept: PeerResult, *, repeat: int, compiling: bool, tick: Callable[[str], None]
-) -> PeerResult:
+def _timed(peer: Peer, tables: Tables, clock: Clock, repeat: int, tick: Callable[[str], None]) -> dict[str, Any]:
+    """Return the columns of the line that come from running the peer."""
     note = "; ".join(filter(None, (peer.note, _attempt(peer, tables))))
     numbers = peer.numbers(tables)
     names = tuple(numbers)
     calls = {peer.name: lambda: peer.numbers(tables), "ours": lambda: ours(tables, peer.takes, names)}
     costs = measure.interleaved(calls, repeat=repeat, tick=tick)
-    theirs, own = costs[peer.name], costs["ours"]
+    ratio = costs[peer.name].over(costs["ours"])
     expected = reference(peer, tables, names)
-    return replace(
-        kept,
-        metrics=len(names),
-        seconds=theirs.wall,
-        cpu_seconds=theirs.cpu,
-        ours_seconds=own.wall,
-        ours_cpu_seconds=own.cpu,
-        faster=theirs.wall / own.wall,
-        difference=max(abs(numbers[name] - expected[name]) for name in names),
-        compile_seconds=_first_run(peer) if peer.compiles and compiling else None,
-        note=note,
-    )
+    return {
+        "metrics": len(names),
+        "seconds": costs[peer.name].wall,
+        "ours_seconds": costs["ours"].wall,
+        "faster": ratio[clock],
+        **ratio,
+        "difference": max(abs(numbers[name] - expected[name]) for name in names),
+        "note": note,
+    }
 
 
 def _first_run(peer: Peer) -> float:

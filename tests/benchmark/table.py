@@ -7,8 +7,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CASES = ("case", "form", "rows", "measured", "by CPU", "seconds", "against", "must", "aim", "verdict", "beside")
-PEERS = ("peer", "version", "starts from", "rows", "seconds", "ours", "faster", "must", "verdict", "agrees", "note")
+CASES = ("case", "form", "rows", "measured", "wall", "CPU", "seconds", "against", "must", "aim", "verdict", "beside")
+PEERS = (
+    "peer",
+    "version",
+    "starts from",
+    "rows",
+    "seconds",
+    "ours",
+    "faster",
+    "wall",
+    "CPU",
+    "must",
+    "verdict",
+    "agrees",
+    "note",
+)
 
 
 def case_cells(result: dict[str, Any]) -> list[str]:
@@ -19,6 +33,7 @@ def case_cells(result: dict[str, Any]) -> list[str]:
         result["form"],
         f"{result['rows']:,}" if result["rows"] else "",
         _number(result["measured"], unit),
+        _number(result["wall"], unit),
         _number(result["cpu"], unit),
         _seconds(result["seconds"]),
         f"{result['against']} {_seconds(against)}" if against else "",
@@ -45,6 +60,8 @@ def peer_cells(result: dict[str, Any]) -> list[str]:
         _seconds(result["seconds"]),
         _seconds(result["ours_seconds"]),
         _number(result["faster"], "x"),
+        _number(result["wall"], "x"),
+        _number(result["cpu"], "x"),
         _number(result["must"], "x"),
         result["verdict"],
         result["agrees"],
@@ -90,6 +107,8 @@ def report(result: dict[str, Any], render: Any = text) -> str:
         f"{result['date']}  {result['command']}",
         f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gb']} GB; Python {result['python']}, {versions}",
     ]
+    if machine["load"] > machine["cores"]:
+        parts.append(f"The machine was busy, load {machine['load']}: CPU time says more than wall time (--clock cpu).")
     if result["cases"]:
         parts.append(render(CASES, [case_cells(each) for each in result["cases"]]))
     if result["peers"]:

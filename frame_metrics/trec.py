@@ -1,0 +1,284 @@
+"""Runs and judgments in the files of TREC, read lazily and written whole or not at all.
+
+A run has six fields in a line, `query Q0 item rank score run`, and judgments have four, `query 0 item relevance`. Any
+number of spaces and tabs stands between fields. Blank lines and lines that begin with `#` say nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+from uuid import uuid4
+
+import polars as pl
+
+from frame_metrics.errors import wanted
+from frame_metrics.formulas.terms import PREFIX
+from frame_metrics.plan.failing import failing, raising
+from frame_metrics.plan.scores import ranked
+from frame_metrics.plan.table import missing
+from frame_metrics.surfaces.kinds import as_lazy, is_pandas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+PathLike: TypeAlias = "str | os.PathLike[str]"
+
+_LINE, _NUMBER, _FIELDS, _VALUE, _TWICE = (f"{PREFIX}{name}" for name in ("line", "number", "fields", "value", "twice"))
+_BLANKS = " \t\r\f\v"
+_SPACE, _WORD = r"[ \t\r\f\v]", r"[^ \t\r\n\f\v]+"
+_COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+
+
+def scan_trec_run(path: PathLike | Sequence[PathLike]) -> pl.LazyFrame:
+    r"""Scan a run: query, item, score and run of every line, and the rank that the file gives.
+
+    The columns are query and item (`String`), file_rank (`Int64`, null where the file has no whole number), score
+    (`Float64`) and run (`String`). trec_eval takes the order from the scores alone, and so does
+    `.rank.from_scores("score")`. A line with another number of fields, or with a score that is no finite number, fails
+    the plan when it is collected: the error names file and line, and quotes it.
+
+    Parameters
+    ----------
+    path
+        The file, plain or compressed as `.gz` or `.zst`, or several files.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp(), "bm25.run")
+    >>> _ = file.write_text("301 Q0 doc-7 1 12.5 bm25\n301\tQ0\tdoc-2\t2\t11.25\tbm25\n")
+    >>> scan_trec_run(file).select("query", "item", "score").collect().rows()
+    [('301', 'doc-7', 12.5), ('301', 'doc-2', 11.25)]
+    """
+    return _each(path, _run)
+
+
+def scan_trec_qrels(path: PathLike | Sequence[PathLike]) -> pl.LazyFrame:
+    r"""Scan judgments: query, item and relevance of every line.
+
+    The columns are query and item (`String`) and relevance (`Int64`); the second field of the file says nothing, and is
+    left out. A line with another number of fields, or with a relevance that is no whole number, fails the plan when it
+    is collected: the error names file and line, and quotes it.
+
+    Parameters
+    ----------
+    path
+        The file, plain or compressed as `.gz` or `.zst`, or several files.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp(), "robust.qrels")
+    >>> _ = file.write_text("301 0 doc-7 2\n301 0 doc-9 0\n")
+    >>> scan_trec_qrels(file).collect().rows()
+    [('301', 'doc-7', 2), ('301', 'doc-9', 0)]
+    """
+    return _each(path, _qrels)
+
+
+def write_trec_run(
+    frame: Any,
+    path: PathLike,
+    *,
+    run: str = "run",
+    query: str = "query",
+    item: str = "item",
+    score: str | None = None,
+    rank: str | None = None,
+) -> None:
+    """Write a run, by query and rank; rows without a rank, which were not retrieved, are left out.
+
+    The file takes its place when it is complete: an error leaves what was there before. A table without ranks is ranked
+    by its scores, ties as in trec_eval; one without scores gets its ranks with a minus as scores, since trec_eval looks
+    at nothing else. Ranks that are no whole numbers from 1 on, scores that are not finite, names that are empty or have
+    spaces in them, and an item that is in a query twice raise: such a file could not be read again.
+
+    Parameters
+    ----------
+    frame
+        A Polars or pandas frame.
+    path
+        The file; `.gz` and `.zst` are compressed.
+    run
+        The name of the run, the last field of each line.
+    query, item, score, rank
+        The columns with these; score and rank are called so if they are there, and one of them must be.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp(), "mine.run")
+    >>> table = pl.DataFrame({"query": 301, "item": ["doc-2", "doc-7"], "score": [11.25, 12.5]})
+    >>> write_trec_run(table, file, run="mine")
+    >>> print(file.read_text())
+    301 Q0 doc-7 1 12.5 mine
+    301 Q0 doc-2 2 11.25 mine
+    """
+    if not isinstance(run, str) or not re.fullmatch(_WORD, run):
+        raise wanted("run", "a name without spaces", run)
+    table, schema = _table(frame, query, item, score or "score", rank or "rank")
+    score = score or ("score" if "score" in schema else None)
+    rank = rank or ("rank" if "rank" in schema or score is None else None)
+    _require(schema, query, item, score, rank)
+    if rank is None:
+        table = ranked(table, keys=[query], item=item, score=str(score), ties="item_desc", rank=_VALUE)
+    place = pl.col(rank or _VALUE)
+    value = -place.cast(pl.Float64) if score is None else pl.col(score).cast(pl.Float64)
+    rows = table.select(query=query, item=item, rank=place, score=value).filter(pl.col("rank").is_not_null())
+    rows = _checked(rows, _whole("rank", 1), _finite("score")).sort("query", "rank")
+    whole, q0, name = pl.col("rank").cast(pl.Int64), pl.lit("Q0").alias(_FIELDS), pl.lit(run).alias("run")
+    _write(rows.select("query", q0, "item", whole, "score", name), path)
+
+
+def write_trec_qrels(
+    frame: Any, path: PathLike, *, query: str = "query", item: str = "item", relevance: str = "relevance"
+) -> None:
+    """Write judgments, by query and item; rows without a relevance, which were not judged, are left out.
+
+    The file takes its place when it is complete: an error leaves what was there before. A relevance that is no whole
+    number, names that are empty or have spaces in them, and an item that is in a query twice raise.
+
+    Parameters
+    ----------
+    frame
+        A Polars or pandas frame.
+    path
+        The file; `.gz` and `.zst` are compressed.
+    query, item, relevance
+        The columns with these.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> file = Path(mkdtemp(), "mine.qrels")
+    >>> write_trec_qrels(pl.DataFrame({"query": 301, "item": ["doc-7", "doc-2"], "relevance": [2, None]}), file)
+    >>> print(file.read_text())
+    301 0 doc-7 2
+    """
+    table, schema = _table(frame, query, item, relevance)
+    _require(schema, query, item, relevance)
+    grade = pl.col(relevance).cast(pl.Int64) if schema[relevance] == pl.Boolean else pl.col(relevance)
+    rows = table.select(query=query, item=item, relevance=grade).filter(pl.col("relevance").is_not_null())
+    rows = _checked(rows, _whole("relevance")).sort("query", "item")
+    _write(rows.select("query", pl.lit(0), "item", pl.col("relevance").cast(pl.Int64)), path)
+
+
+def _each(path: PathLike | Sequence[PathLike], parsed: Callable[[str], pl.LazyFrame]) -> pl.LazyFrame:
+    """Return the rows of one file after the other; lines are numbered in each."""
+    paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+    if not paths:
+        raise wanted("path", "one or more files", paths)
+    return pl.concat([parsed(os.fspath(each)) for each in paths])
+
+
+def _run(path: str) -> pl.LazyFrame:
+    rank, score = pl.col("file_rank").cast(pl.Int64, strict=False), pl.col("score").cast(pl.Float64, strict=False)
+    rows = _fields(path, "query Q0 item file_rank score run").with_columns(rank, score.alias(_VALUE))
+    bad = ~pl.col(_VALUE).is_finite().fill_null(False)
+    check = failing(bad, "{}, line {}: the score must be a finite number, got '{}'", pl.lit(path), _NUMBER, "score")
+    return rows.filter(check.is_null()).select("query", "item", "file_rank", pl.col(_VALUE).alias("score"), "run")
+
+
+def _qrels(path: str) -> pl.LazyFrame:
+    grade = pl.col("relevance").cast(pl.Int64, strict=False)
+    rows = _fields(path, "query 0 item relevance").with_columns(grade.alias(_VALUE))
+    text = "{}, line {}: the relevance must be a whole number, got '{}'"
+    check = failing(pl.col(_VALUE).is_null(), text, pl.lit(path), _NUMBER, "relevance")
+    return rows.filter(check.is_null()).select("query", "item", pl.col(_VALUE).alias("relevance"))
+
+
+def _fields(path: str, form: str) -> pl.LazyFrame:
+    """Return the number of each line that says something, and those fields of it whose names in the form are small.
+
+    The lines come from the CSV reader: fields end where lines do, and nothing is quoted. One regular expression then
+    tells the fields of TREC apart and counts them, in less time than it takes to split lines at every space.
+    """
+    lines = pl.scan_csv(
+        path,
+        has_header=False,
+        separator="\n",
+        quote_char=None,
+        schema={_LINE: pl.String},
+        row_index_name=_NUMBER,
+        row_index_offset=1,
+        glob=False,
+        raise_if_empty=False,
+    )
+    start = pl.col(_LINE).str.strip_chars_start(_BLANKS)
+    words = [f"(?<{name}>{_WORD})" if name.islower() else _WORD for name in form.split()]
+    fields = pl.col(_LINE).str.extract_groups(f"^{_SPACE}*{f'{_SPACE}+'.join(words)}{_SPACE}*$")
+    text = f"{{}}, line {{}}: there must be {len(words)} fields, `{form.replace('file_', '')}`, got '{{}}'"
+    check = failing(pl.col("query").is_null(), text, pl.lit(path), _NUMBER, _LINE)
+    said = lines.filter(start != "", ~start.str.starts_with("#"))
+    return said.with_columns(fields.alias(_FIELDS)).unnest(_FIELDS).filter(check.is_null())
+
+
+def _table(frame: Any, *names: str) -> tuple[pl.LazyFrame, pl.Schema]:
+    if is_pandas(frame):
+        # Other columns may hold what Polars cannot read.
+        frame = frame[[name for name in names if name in frame.columns]]
+    table = as_lazy(frame)
+    return table, table.collect_schema()
+
+
+def _require(schema: pl.Schema, *names: str | None) -> None:
+    for name in names:
+        if name is not None and name not in schema:
+            raise missing(name, schema, "Hint: name the columns of your frame")
+
+
+def _checked(rows: pl.LazyFrame, *checks: pl.Expr) -> pl.LazyFrame:
+    """Return the rows with names as text, after checks that every line can be read again."""
+    rows = rows.with_columns(pl.struct("query", "item").is_duplicated().alias(_TWICE))
+    twice = "each item may stand once in a query, but one is there twice: query {}, item {}"
+    names = (_name("query", f"^$|^#|{_SPACE}|\n"), _name("item", f"^$|{_SPACE}|\n"))
+    checks = (*names, failing(pl.col(_TWICE), twice, "query", "item"), *checks)
+    return rows.filter(*(check.is_null() for check in checks))
+
+
+def _name(role: str, bad: str) -> pl.Expr:
+    name = pl.col(role).cast(pl.String)
+    text = f"each {role} must be text without spaces that begins no comment, but one is '{{}}'"
+    return failing(name.str.contains(bad) | name.is_null(), text, name)
+
+
+def _whole(name: str, lowest: float = float("-inf")) -> pl.Expr:
+    number = pl.col(name).cast(pl.Float64)
+    bad = ~number.is_finite() | (number != number.floor()) | (number < lowest)
+    text = f"each {name} must be a whole number{' from 1 on' * (lowest == 1)}, but one is {{}}: query {{}}, item {{}}"
+    return failing(bad, text, name, "query", "item")
+
+
+def _finite(name: str) -> pl.Expr:
+    bad = ~pl.col(name).is_finite().fill_null(False)
+    return failing(bad, f"each {name} must be finite, but one is {{}}: query {{}}, item {{}}", name, "query", "item")
+
+
+def _write(lines: pl.LazyFrame, path: PathLike) -> None:
+    with raising(), _replacing(Path(path).resolve()) as file:
+        lines.sink_csv(file, separator=" ", include_header=False, quote_style="never")
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Any]:
+    """Open a file beside the target, which takes its place in the end if nothing is raised."""
+    part = target.with_name(f".{target.name}.{uuid4().hex}.part")
+    try:
+        with _opened(part, _COMPRESSIONS.get(target.suffix)) as file:
+            yield file
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _opened(path: Path, compression: str | None) -> Any:
+    if compression is None:
+        return path.open("wb")
+    # Polars cannot write compressed text in all its versions.
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    return pa.output_stream(path, compression=compression)
