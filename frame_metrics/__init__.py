@@ -1,7 +1,7 @@
 """Ranking metrics as a `.rank` namespace on Polars and pandas frames.
 
-Importing this package puts `.rank` on `pl.DataFrame`, `pl.LazyFrame` and `pd.DataFrame`; `pd.DataFrame.rank` goes on being
-the method of pandas.
+Importing this package puts `.rank` on `pl.DataFrame`, `pl.LazyFrame` and `pd.DataFrame`; `pd.DataFrame.rank` goes on
+being the method of pandas.
 
 >>> import polars as pl, frame_metrics as fm
 >>> df = pl.DataFrame({"query": [1, 1, 1], "item": ["a", "b", "c"], "rank": [1, 2, 3], "relevance": [3, 0, 2]})

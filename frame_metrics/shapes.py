@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 import polars as pl
 
 from frame_metrics.errors import TableError, choice, wanted
+from frame_metrics.failing import failing, raising
 from frame_metrics.formulas.terms import PREFIX
-from frame_metrics.plan.failing import failing, raising
 from frame_metrics.plan.joined import Queries
 from frame_metrics.plan.scores import Ties, ranked
 from frame_metrics.plan.table import missing
-from frame_metrics.surfaces.kinds import is_pandas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     import pandas as pd
 
@@ -29,6 +29,7 @@ _ROW, _PREDICTED, _TRUTH, _RANKS, _GRADES, _NOTHING = (
 )
 _ITEMS = "predicted items and right answers"
 _TEXTS = (pl.String, pl.Categorical, pl.Enum)
+_LISTS = (pl.List, pl.Array)
 
 
 def from_wide(
@@ -134,7 +135,7 @@ def from_lists(
     def plan(table: pl.LazyFrame) -> pl.LazyFrame:
         schema = _schema(table, used, query)
         for name in used:
-            if not isinstance(schema[name], pl.List | pl.Array):
+            if not isinstance(schema[name], _LISTS):
                 hint = "Hint: see from_wide for one column per place, and .str.split for lists written as text"
                 raise TableError(f"the column {name!r} must hold lists, got {schema[name]}. {hint}")
         dtype = _common(_ITEMS, {name: _inner(schema[name]) for name in (predicted, truth)})
@@ -148,18 +149,41 @@ def from_lists(
 
 def _converted(frame: Frame, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Frame:
     """Return what a plan makes of a frame, as a frame of the same kind."""
+    table = plan(lazy_of(frame))
     if isinstance(frame, pl.LazyFrame):
-        return plan(frame)
-    if isinstance(frame, pl.DataFrame):
-        with raising():
-            return plan(frame.lazy()).collect()
-    if is_pandas(frame):
-        from frame_metrics.surfaces.pandas import native
+        return table
+    with raising():
+        result = table.collect()
+    return result if isinstance(frame, pl.DataFrame) else result.to_pandas()
 
-        levels = [name for name in frame.index.names if name is not None and name not in frame.columns]
-        columns = [native(column).alias(str(name)) for name, column in frame.reset_index(level=levels).items()]
-        return _converted(pl.DataFrame(columns), plan).to_pandas()
-    raise TypeError(f"expected a Polars or pandas frame, got {type(frame).__name__}. Hint: see fm.from_dicts for dicts")
+
+def lazy_of(frame: Any, names: Collection[str] | None = None) -> pl.LazyFrame:
+    """Return a Polars or pandas frame as a lazy one; of pandas frames, the columns and index levels with these names.
+
+    Examples
+    --------
+    >>> lazy_of(pl.DataFrame({"item": ["a"]})).collect().to_dicts()
+    [{'item': 'a'}]
+    """
+    if isinstance(frame, pl.DataFrame | pl.LazyFrame):
+        return frame.lazy()
+    # A frame of pandas can only be there if somebody has imported pandas.
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(frame, pandas.DataFrame):
+        raise TypeError(
+            f"expected a Polars or pandas frame, got {type(frame).__name__}. Hint: see from_dicts for dicts"
+        )
+    levels = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    columns = frame.reset_index(level=levels).items()
+    return pl.DataFrame([_column(name, values) for name, values in columns if names is None or name in names]).lazy()
+
+
+def _column(name: Any, values: Any) -> pl.Series:
+    try:
+        column: pl.Series = pl.from_pandas(values, nan_to_null=True)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise TableError(f"cannot read the column {name!r}: {error}. Hint: give it one type, or drop it") from None
+    return column.alias(str(name))
 
 
 def _schema(table: pl.LazyFrame, used: Iterable[str], query: str | None) -> pl.Schema:
@@ -171,13 +195,13 @@ def _schema(table: pl.LazyFrame, used: Iterable[str], query: str | None) -> pl.S
             raise missing(name, schema, "Hint: name the columns of your frame")
     for name in ("query", "item", "rank", "relevance"):
         if name in schema and name not in used:
-            hint = "name it with query='query'" if name == "query" else "rename or drop it"
+            hint = "name it with query='query'" if name == "query" and query is None else "rename or drop it"
             raise TableError(f"the column {name!r} of the frame would meet the {name} of the table. Hint: {hint}")
     return schema
 
 
 def _inner(dtype: pl.DataType) -> pl.DataType:
-    inner = dtype.inner if isinstance(dtype, pl.List | pl.Array) else dtype
+    inner = dtype.inner if isinstance(dtype, _LISTS) else dtype
     return inner if isinstance(inner, pl.DataType) else inner()
 
 
@@ -207,12 +231,12 @@ def _number(schema: pl.Schema, name: str) -> pl.DataType:
 
 def _joined(schema: pl.Schema, names: Iterable[str], dtype: pl.DataType) -> pl.Expr:
     """Return the values of several columns, of lists or not, as one list in each row."""
-    lists = pl.List(dtype)
-    parts = [
-        pl.col(name).cast(lists).fill_null([]) if schema[name].is_nested() else pl.concat_list(pl.col(name).cast(dtype))
+    return pl.concat_list(
+        pl.col(name).cast(pl.List(dtype)).fill_null([])
+        if isinstance(schema[name], _LISTS)
+        else pl.col(name).cast(dtype)
         for name in names
-    ]
-    return pl.concat_list(parts) if len(parts) > 1 else parts[0]
+    )
 
 
 def _long(

@@ -16,18 +16,20 @@ from uuid import uuid4
 import polars as pl
 
 from frame_metrics.errors import wanted
+from frame_metrics.failing import failing, raising
 from frame_metrics.formulas.terms import PREFIX
-from frame_metrics.plan.failing import failing, raising
 from frame_metrics.plan.scores import ranked
 from frame_metrics.plan.table import missing
-from frame_metrics.surfaces.kinds import as_lazy, is_pandas
+from frame_metrics.shapes import lazy_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
-_LINE, _NUMBER, _FIELDS, _VALUE, _TWICE = (f"{PREFIX}{name}" for name in ("line", "number", "fields", "value", "twice"))
+_LINE, _NUMBER, _FIELDS, _VALUE, _BROKEN, _SOUND, _TWICE = (
+    f"{PREFIX}{name}" for name in ("line", "number", "fields", "value", "broken", "sound", "twice")
+)
 _BLANKS = " \t\r\f\v"
 _SPACE, _WORD = r"[ \t\r\f\v]", r"[^ \t\r\n\f\v]+"
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
@@ -129,7 +131,7 @@ def write_trec_run(
     place = pl.col(rank or _VALUE)
     value = -place.cast(pl.Float64) if score is None else pl.col(score).cast(pl.Float64)
     rows = table.select(query=query, item=item, rank=place, score=value).filter(pl.col("rank").is_not_null())
-    rows = _checked(rows, _whole("rank", 1), _finite("score")).sort("query", "rank")
+    rows = _checked(rows, _whole("rank", "a whole number from 1 on", 1), _finite("score")).sort("query", "rank")
     whole, q0, name = pl.col("rank").cast(pl.Int64), pl.lit("Q0").alias(_FIELDS), pl.lit(run).alias("run")
     _write(rows.select("query", q0, "item", whole, "score", name), path)
 
@@ -176,23 +178,33 @@ def _each(path: PathLike | Sequence[PathLike], parsed: Callable[[str], pl.LazyFr
 
 
 def _run(path: str) -> pl.LazyFrame:
-    rank, score = pl.col("file_rank").cast(pl.Int64, strict=False), pl.col("score").cast(pl.Float64, strict=False)
-    rows = _fields(path, "query Q0 item file_rank score run").with_columns(rank, score.alias(_VALUE))
-    bad = ~pl.col(_VALUE).is_finite().fill_null(False)
-    check = failing(bad, "{}, line {}: the score must be a finite number, got '{}'", pl.lit(path), _NUMBER, "score")
-    return rows.filter(check.is_null()).select("query", "item", "file_rank", pl.col(_VALUE).alias("score"), "run")
+    rows = _rows(path, "query Q0 item file_rank score run", "score", pl.Float64(), "a finite number")
+    return rows.with_columns(pl.col("file_rank").cast(pl.Int64, strict=False))
 
 
 def _qrels(path: str) -> pl.LazyFrame:
-    grade = pl.col("relevance").cast(pl.Int64, strict=False)
-    rows = _fields(path, "query 0 item relevance").with_columns(grade.alias(_VALUE))
-    text = "{}, line {}: the relevance must be a whole number, got '{}'"
-    check = failing(pl.col(_VALUE).is_null(), text, pl.lit(path), _NUMBER, "relevance")
-    return rows.filter(check.is_null()).select("query", "item", pl.col(_VALUE).alias("relevance"))
+    return _rows(path, "query 0 item relevance", "relevance", pl.Int64(), "a whole number")
+
+
+def _rows(path: str, form: str, number: str, dtype: pl.DataType, kind: str) -> pl.LazyFrame:
+    """Return the fields of each line whose names in the form are in small letters, one of them as a number."""
+    names = [name for name in form.split() if name.islower()]
+    value = pl.col(number).cast(dtype, strict=False)
+    rows = _fields(path, form).with_columns(value.alias(_VALUE), pl.col("query").is_null().alias(_BROKEN))
+    bad = ~pl.col(_VALUE).is_finite().fill_null(False) & ~pl.col(_BROKEN)
+    fields = f"{{}}, line {{}}: there must be {len(form.split())} fields, `{form.replace('file_', '')}`, got '{{}}'"
+    checks = (
+        failing(pl.col(_BROKEN), fields, pl.lit(path), _NUMBER, _LINE),
+        failing(bad, f"{{}}, line {{}}: the {number} must be {kind}, got '{{}}'", pl.lit(path), _NUMBER, number),
+    )
+    sound = rows.with_columns(pl.all_horizontal(check.is_null() for check in checks).alias(_SOUND)).filter(_SOUND)
+    # A filter that the caller adds may go before this one, but not before the columns that it looks at.
+    here = {name: _VALUE if name == number else name for name in names}
+    return sound.select(pl.when(_SOUND).then(column).alias(name) for name, column in here.items())
 
 
 def _fields(path: str, form: str) -> pl.LazyFrame:
-    """Return the number of each line that says something, and those fields of it whose names in the form are small.
+    """Return number and fields of each line that says something; the fields are null where there are more or fewer.
 
     The lines come from the CSV reader: fields end where lines do, and nothing is quoted. One regular expression then
     tells the fields of TREC apart and counts them, in less time than it takes to split lines at every space.
@@ -209,19 +221,14 @@ def _fields(path: str, form: str) -> pl.LazyFrame:
         raise_if_empty=False,
     )
     start = pl.col(_LINE).str.strip_chars_start(_BLANKS)
-    words = [f"(?<{name}>{_WORD})" if name.islower() else _WORD for name in form.split()]
+    words = (f"(?<{name}>{_WORD})" if name.islower() else _WORD for name in form.split())
     fields = pl.col(_LINE).str.extract_groups(f"^{_SPACE}*{f'{_SPACE}+'.join(words)}{_SPACE}*$")
-    text = f"{{}}, line {{}}: there must be {len(words)} fields, `{form.replace('file_', '')}`, got '{{}}'"
-    check = failing(pl.col("query").is_null(), text, pl.lit(path), _NUMBER, _LINE)
     said = lines.filter(start != "", ~start.str.starts_with("#"))
-    return said.with_columns(fields.alias(_FIELDS)).unnest(_FIELDS).filter(check.is_null())
+    return said.with_columns(fields.alias(_FIELDS)).unnest(_FIELDS)
 
 
 def _table(frame: Any, *names: str) -> tuple[pl.LazyFrame, pl.Schema]:
-    if is_pandas(frame):
-        # Other columns may hold what Polars cannot read.
-        frame = frame[[name for name in names if name in frame.columns]]
-    table = as_lazy(frame)
+    table = lazy_of(frame, names)
     return table, table.collect_schema()
 
 
@@ -232,7 +239,7 @@ def _require(schema: pl.Schema, *names: str | None) -> None:
 
 
 def _checked(rows: pl.LazyFrame, *checks: pl.Expr) -> pl.LazyFrame:
-    """Return the rows with names as text, after checks that every line can be read again."""
+    """Return the rows, after checks that their lines can be read again."""
     rows = rows.with_columns(pl.struct("query", "item").is_duplicated().alias(_TWICE))
     twice = "each item may stand once in a query, but one is there twice: query {}, item {}"
     names = (_name("query", f"^$|^#|{_SPACE}|\n"), _name("item", f"^$|{_SPACE}|\n"))
@@ -246,11 +253,10 @@ def _name(role: str, bad: str) -> pl.Expr:
     return failing(name.str.contains(bad) | name.is_null(), text, name)
 
 
-def _whole(name: str, lowest: float = float("-inf")) -> pl.Expr:
+def _whole(name: str, kind: str = "a whole number", lowest: float = float("-inf")) -> pl.Expr:
     number = pl.col(name).cast(pl.Float64)
     bad = ~number.is_finite() | (number != number.floor()) | (number < lowest)
-    text = f"each {name} must be a whole number{' from 1 on' * (lowest == 1)}, but one is {{}}: query {{}}, item {{}}"
-    return failing(bad, text, name, "query", "item")
+    return failing(bad, f"each {name} must be {kind}, but one is {{}}: query {{}}, item {{}}", name, "query", "item")
 
 
 def _finite(name: str) -> pl.Expr:
@@ -259,7 +265,7 @@ def _finite(name: str) -> pl.Expr:
 
 
 def _write(lines: pl.LazyFrame, path: PathLike) -> None:
-    with raising(), _replacing(Path(path).resolve()) as file:
+    with raising(), _replacing(Path(path).expanduser().resolve()) as file:
         lines.sink_csv(file, separator=" ", include_header=False, quote_style="never")
 
 
@@ -279,6 +285,6 @@ def _opened(path: Path, compression: str | None) -> Any:
     if compression is None:
         return path.open("wb")
     # Polars cannot write compressed text in all its versions.
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
     return pa.output_stream(path, compression=compression)

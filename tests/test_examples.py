@@ -42,7 +42,7 @@ def executed(path, folder):
     (folder / "examples").mkdir()
     notebook = nbformat.read(path, as_version=4)
     place = {"metadata": {"path": str(folder / "examples")}}
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place).execute()
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place, coalesce_streams=True).execute()
     assert not list((folder / "examples").iterdir()), "a notebook cleans up what it has written"
     return notebook
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_metrics.errors import FrameMetricsError, TableError
-from frame_metrics.plan.failing import failing, raising, told
+from frame_metrics.failing import failing, raising, told
 
 ENGINES = ["in-memory", "streaming"]
 BAD = pl.col("number") < 0

@@ -46,6 +46,12 @@ def test_files_are_small():
     assert sum((DATA / name).stat().st_size for name in FILES) < 500_000
 
 
+def test_the_readme_counts_rows(log, qrels):
+    text = (DATA / "README.md").read_text(encoding="utf-8")
+    assert f"{len(log):,} rows" in text
+    assert f"{len(qrels):,} judgments" in text
+
+
 def test_nothing_is_wrong_with_it(log):
     assert log.rank.by("system").check().is_empty()
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frame_metrics.errors import MissingColumnError, OptionError, TableError
-from frame_metrics.plan.failing import raising
+from frame_metrics.failing import raising
 from frame_metrics.plan.scores import ranked
 
 ENGINES = ["in-memory", "streaming"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import frame_metrics  # noqa: F401 puts .rank on frames
 from frame_metrics.errors import MissingColumnError, OptionError, TableError
-from frame_metrics.plan.failing import raising
+from frame_metrics.failing import raising
 from frame_metrics.shapes import from_dicts, from_lists, from_wide
 
 ENGINES = ["in-memory", "streaming"]
@@ -268,7 +268,7 @@ def wide(**options):
             OptionError,
             "`truth_grades` must be one of 'flat', 'reciprocal', got 'flta', did you",
         ),
-        ({"frame": {"p1": ["US"]}}, TypeError, "expected a Polars or pandas frame, got dict. Hint: see fm.from_dicts"),
+        ({"frame": {"p1": ["US"]}}, TypeError, "expected a Polars or pandas frame, got dict. Hint: see from_dicts"),
         (
             {"frame": pl.DataFrame(COUNTRIES | {"rank": 1})},
             TableError,

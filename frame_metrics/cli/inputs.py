@@ -12,7 +12,7 @@ from frame_metrics.cli.files import Files, InputError, found
 from frame_metrics.cli.problems import gist
 from frame_metrics.cli.progress import working
 from frame_metrics.errors import OptionError
-from frame_metrics.plan.failing import raising
+from frame_metrics.failing import raising
 
 if TYPE_CHECKING:
     import argparse

@@ -29,8 +29,8 @@ class Formula:
     value
         The numerator, or the number itself.
     row
-        What each row adds to the value, where the value is such a sum, and `over` is the same for all rows of a query. A
-        mean over queries then needs no group for each of them. See `added`.
+        What each row adds to the value, where the value is such a sum, and `over` is the same for all rows of a query.
+        A mean over queries then needs no group for each of them. See `added`.
     over
         The denominator; micro averages pool it over queries.
     relevant
@@ -62,18 +62,20 @@ class Formula:
         return score if self.total else score.cast(pl.Float64)
 
 
-def added(row: pl.Expr, over: pl.Expr | None = None, relevant: pl.Expr | None = None, rows: Rows = "relevant") -> Formula:
+def added(
+    row: pl.Expr, over: pl.Expr | None = None, relevant: pl.Expr | None = None, rows: Rows = "relevant"
+) -> Formula:
     """Return the formula of a number to which each row adds something."""
     return Formula(row.sum(), over, relevant, rows=rows, row=row)
 
 
 class Metrics(Generic[T]):
-    """Home of metric methods. A surface says, in `_measure`, what becomes of a metric: a float, a frame, an expression."""
+    """Home of metric methods. A surface says, in `_measure`, what becomes of a metric: a float, a frame, ...."""
 
     __slots__ = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Give names such as `mrr = reciprocal_rank`, written in a class body, a method that knows what it was called."""
+        """Give names such as `mrr = reciprocal_rank`, written in a class body, a method that knows its name."""
         super().__init_subclass__(**options)
         for name, method in list(vars(cls).items()):
             definition = getattr(method, "definition", None)
@@ -181,7 +183,10 @@ class Metric:
         return f"<metric {self}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Metric) and (self.definition.name, self._suffix) == (other.definition.name, other._suffix)
+        return isinstance(other, Metric) and (self.definition.name, self._suffix) == (
+            other.definition.name,
+            other._suffix,
+        )
 
     def __hash__(self) -> int:
         return hash((self.definition.name, self._suffix))

@@ -215,5 +215,5 @@ def capped(number: pl.Expr, k: int | None) -> pl.Expr:
 
 
 def _places(t: Terms, k: int | None, cut: int | None) -> tuple[pl.Expr, Rows]:
-    """Return how many places precision looks at, and the rows needed to know: k of them, or those filled up to `cut`."""
+    """Return how many places precision looks at, k or those filled up to `cut`, and the rows needed to know."""
     return (pl.lit(float(k)), "relevant") if k is not None else (within(t, cut).sum(), "all")

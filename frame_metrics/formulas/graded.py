@@ -75,9 +75,7 @@ class Graded(Metrics[T]):
         return self._of(lambda t: added(gained(t.grade, t.rank, k, gain, discount)))
 
     @metric
-    def idcg(
-        self, k: K = None, *, gain: Gain = "linear", discount: Discount = "log2", ideal: Ideal = "judged"
-    ) -> T:
+    def idcg(self, k: K = None, *, gain: Gain = "linear", discount: Discount = "log2", ideal: Ideal = "judged") -> T:
         """Ideal discounted cumulated gain: the DCG of the best possible order of the first k.
 
         Parameters
@@ -87,8 +85,8 @@ class Graded(Metrics[T]):
         gain, discount
             As for `dcg`.
         ideal
-            What may be put in order: `"judged"` every graded item of the query, missed ones too; `"retrieved"` only those
-            that were retrieved.
+            What may be put in order: `"judged"` every graded item of the query, missed ones too; `"retrieved"` only
+            those that were retrieved.
 
         Examples
         --------
@@ -100,9 +98,7 @@ class Graded(Metrics[T]):
         return self._of(lambda t: added(_best(t, k, gain, discount, ideal)))
 
     @metric
-    def ndcg(
-        self, k: K = None, *, gain: Gain = "linear", discount: Discount = "log2", ideal: Ideal = "judged"
-    ) -> T:
+    def ndcg(self, k: K = None, *, gain: Gain = "linear", discount: Discount = "log2", ideal: Ideal = "judged") -> T:
         """Normalised discounted cumulated gain: DCG over the DCG of the ideal order, both within the first k.
 
         The defaults are those of trec_eval: linear gain, 1 / log2(rank + 1), and an ideal order of everything judged,
@@ -118,8 +114,8 @@ class Graded(Metrics[T]):
             What rank r leaves of it: `"log2"` 1 / log2(r + 1), `"jarvelin"` 1 at the top, else 1 / log2(r),
             `"reciprocal"` 1 / r, `"none"` all.
         ideal
-            What may be put in order: `"judged"` every graded item of the query, missed ones too; `"retrieved"` only those
-            that were retrieved, as libraries do that see nothing but the list.
+            What may be put in order: `"judged"` every graded item of the query, missed ones too; `"retrieved"` only
+            those that were retrieved, as libraries do that see nothing but the list.
 
         Examples
         --------
@@ -128,7 +124,7 @@ class Graded(Metrics[T]):
         >>> import polars as pl, frame_metrics
         >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, None], "relevance": [2, 1, 3]})
         >>> round(df.rank.ndcg(), 4), df.rank.ndcg(ideal="retrieved")
-        (0.5524, 1.0)
+        (0.5525, 1.0)
 
         References
         ----------

@@ -159,8 +159,12 @@ class Order(Metrics[T]):
         def formula(t: Terms) -> Formula:
             relevant = t.number_relevant.cast(pl.Float64)
             worst = pl.min_horizontal(t.nonrelevant.sum().cast(pl.Float64), relevant)
-            lost = pl.when(t.above > 0).then(pl.min_horizontal(t.above.cast(pl.Float64), relevant) / worst).otherwise(0.0)
-            return Formula(t.hit.count() - pl.when(t.hit.is_not_null()).then(lost).sum(), relevant, relevant, rows="judged")
+            lost = (
+                pl.when(t.above > 0).then(pl.min_horizontal(t.above.cast(pl.Float64), relevant) / worst).otherwise(0.0)
+            )
+            return Formula(
+                t.hit.count() - pl.when(t.hit.is_not_null()).then(lost).sum(), relevant, relevant, rows="judged"
+            )
 
         return self._of(formula)
 

@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Real
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
@@ -91,7 +92,7 @@ def _checked_gains(name: str, value: Mapping[Any, Any]) -> dict[float, float]:
     if min(gains) <= 0:
         raise wanted(name, "a mapping of positive grades to gains", dict(value), "a grade of 0 or less has gain 0")
     amounts = list(gains.values())
-    if amounts[0] < 0 or any(low > high for low, high in zip(amounts, amounts[1:], strict=False)):
+    if amounts[0] < 0 or any(low > high for low, high in pairwise(amounts)):
         raise wanted(name, "a mapping whose gains are >= 0 and do not fall as the grade rises", dict(value))
     return gains
 

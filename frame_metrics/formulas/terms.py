@@ -61,8 +61,8 @@ class Terms(ABC):
         1, 2, 3, ... down the list for relevant rows that were retrieved, else null.
     ideal, best, best_listed
         The ideal list of the query: places 1, 2, 3, ..., and the grade that stands there when all rows with a positive
-        grade, or the retrieved ones among them, are put in order. A row carries some place of its query's ideal list, not
-        its own; a grade is 0 or null where the ideal list has ended.
+        grade, or the retrieved ones among them, are put in order. A row carries some place of its query's ideal list,
+        not its own; a grade is 0 or null where the ideal list has ended.
     judged
         Whether the row has a judgment.
     nonrelevant
@@ -130,10 +130,12 @@ class Columns(Terms):
             self.number_graded = self.grade.count()
 
     def stop(self, max_grade: float | None) -> pl.Expr:
+        """Return the probability from the grade; without a highest one given, from that of the table."""
         top = pl.col(TOP_GRADE) if max_grade is None else pl.lit(float(max_grade))
         return _stop(self.grade, top)
 
     def reach(self, max_grade: float | None) -> pl.Expr:
+        """Return the column that a plan has prepared for this highest grade."""
         return pl.col(f"{REACH}{'' if max_grade is None else float(max_grade)}")
 
 
@@ -188,16 +190,18 @@ class Inline(Terms):
         self.number_graded = self.grade.count()
 
     def stop(self, max_grade: float | None) -> pl.Expr:
+        """Return the probability from the grade; the highest grade must be known."""
         if max_grade is None and self._top is not None:
             return _stop(self.grade, self._top)
         if max_grade is None:
             raise OptionError(
-                "`max_grade` must be given where `err` stands in an expression: a group does not see the largest grade of "
-                "the table. Hint: fm.metrics.err(max_grade=4), or df.rank.err()"
+                "`max_grade` must be given where `err` stands in an expression: a group does not see the largest grade "
+                "of the table. Hint: fm.metrics.err(max_grade=4), or df.rank.err()"
             )
         return _stop(self.grade, pl.lit(float(max_grade)))
 
     def reach(self, max_grade: float | None) -> pl.Expr:
+        """Return the product down the list, put back to the rows it belongs to."""
         place = pl.when(self.grade.is_not_null()).then(self.rank)
         down = (1.0 - self.stop(max_grade)).sort_by(place, nulls_last=True)
         return down.cum_prod().shift(1, fill_value=1.0).gather(place.rank("ordinal").cast(pl.Int64) - 1)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from frame_metrics.errors import OptionError, UnknownMetricError, nearest
-from frame_metrics.formulas.base import ALIASES, DEFINITIONS, Metric
+from frame_metrics.formulas.base import ALIASES, DEFINITIONS, Definition, Metric
 from frame_metrics.formulas.parameters import read
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def parse_all(texts: Iterable[str | Metric]) -> list[Metric]:
     return metrics
 
 
-def _definition(called: str) -> Any:
+def _definition(called: str) -> Definition:
     name = ALIASES.get(called, called)
     if name not in DEFINITIONS:
         close = nearest(called, [*DEFINITIONS, *ALIASES])

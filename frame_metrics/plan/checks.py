@@ -1,7 +1,8 @@
 """What can be wrong with a table: how it is found, and what is said about it.
 
-Every row that enters a number is checked where the number is made, at no further scan. Rows that enter none, such as the
-non-relevant ones for nDCG, are checked too among the first `check_rows` of the table, and all of them by `problems`.
+Every row that enters a number is checked where the number is made, at no further scan. Rows that enter none, such as
+the non-relevant ones for nDCG, are checked too among the first `check_rows` of the table, and all of them by
+`problems`.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ PROBLEMS = {
     SHARED_RANK: Problem(
         "shared rank",
         "each rank may stand once in a query, but two rows share one",
-        "rank by a score with .rank.from_scores('score'), drop repeated rows, or name the column that tells the lists apart "
-        "with .rank.by(...)",
+        "rank by a score with .rank.from_scores('score'), drop repeated rows, or name the column that tells the lists "
+        "apart with .rank.by(...)",
     ),
     SAME_ITEM: Problem(
         "repeated item",
@@ -129,7 +130,7 @@ def _value(value: pl.Expr) -> pl.Expr:
 
 
 def lacking(number: pl.Expr) -> pl.Expr:
-    """Return an expression that is null, and that fails the query if a number of queries with nothing relevant is not 0."""
+    """Return an expression that is null, and that fails if the number of queries with nothing relevant is not 0."""
     problem = PROBLEMS[NOTHING_RELEVANT]
     return failing(number > 0, pl.format(f"{problem.says}: {{}} of them. Hint: {problem.hint}", number))
 
@@ -166,7 +167,8 @@ def _example(rows: pl.LazyFrame, number: int, asked: Question, more: dict[str, s
     columns = {key: key for key in asked.keys} | more
     printable = _printable(list(columns.values()), rows.collect_schema())
     example = _spelt({name: pl.col(column) for name, column in columns.items() if column in printable})
-    return rows.select(pl.lit(number, dtype=pl.UInt8).alias(NUMBER), example.alias(EXAMPLE))
+    found = rows.with_columns(pl.lit(number, dtype=pl.UInt8).alias(NUMBER), example.alias(EXAMPLE))
+    return found.select(NUMBER, EXAMPLE)
 
 
 NUMBER = f"{PREFIX}number"
@@ -174,7 +176,7 @@ EXAMPLE = f"{PREFIX}example"
 
 
 def first_rows(table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
-    """Return one row and one column, null, whose making fails if something is wrong with the first rows of the table."""
+    """Return one null, whose making fails if something is wrong with the first rows of the table."""
     wrong = found(table.head(asked.check_rows), asked, ordered=ordered)
     worst, first = pl.col(NUMBER).min(), pl.col(EXAMPLE).sort_by(NUMBER).first()
     return wrong.select(failing(worst.is_not_null(), _text(worst, first)).alias(NUMBER))
@@ -192,8 +194,10 @@ def guarded(result: pl.LazyFrame, table: Table, asked: Question, *, ordered: boo
 def problems(table: Table, asked: Question) -> pl.LazyFrame:
     """Return every kind of problem that the table has: kind, count and an example, in the order of `PROBLEMS`."""
     kinds = {number: problem.kind for number, problem in PROBLEMS.items()}
-    counted = found(table, asked, ordered=True).group_by(NUMBER).agg(
-        pl.len().cast(pl.Int64).alias("count"), pl.col(EXAMPLE).min().alias("example")
+    counted = (
+        found(table, asked, ordered=True)
+        .group_by(NUMBER)
+        .agg(pl.len().cast(pl.Int64).alias("count"), pl.col(EXAMPLE).min().alias("example"))
     )
     kind = pl.col(NUMBER).replace_strict(kinds, return_dtype=pl.String)
     return counted.sort(NUMBER).select(kind.alias("kind"), "count", "example")

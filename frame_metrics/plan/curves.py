@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from frame_metrics.errors import TableError, wanted
+from frame_metrics.errors import wanted
 from frame_metrics.formulas import parse
 from frame_metrics.formulas.parameters import Positive, checked
 from frame_metrics.formulas.terms import PREFIX, RANK, TOP_GRADE, Inline, Roles
 from frame_metrics.plan import checks
 from frame_metrics.plan.evaluate import evaluated
-from frame_metrics.plan.table import RELEVANCE, prepared
+from frame_metrics.plan.table import RELEVANCE, free, prepared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from frame_metrics.plan.question import Question
 
-FOUND, PASSED, QUERIES = (f"{PREFIX}{name}" for name in ("found", "passed", "queries"))
+FOUND, PASSED, QUERIES, NOTHING = (f"{PREFIX}{name}" for name in ("found", "passed", "queries", "nothing"))
 
 
 def at_k(frame: pl.LazyFrame, asked: Question, metric: str, ks: Iterable[int]) -> pl.LazyFrame:
@@ -28,7 +28,7 @@ def at_k(frame: pl.LazyFrame, asked: Question, metric: str, ks: Iterable[int]) -
     cuts = list(dict.fromkeys(ks))
     if not whole.definition.takes_k or dict(whole.options)["k"] is not None:
         raise wanted("metric", "one that can be cut, without its cut, such as 'ndcg'", str(metric))
-    _free(asked, "k", str(whole))
+    free(asked, "k", str(whole))
     if not cuts:
         raise wanted("ks", "one or more integers >= 1", cuts)
     cut = [whole.definition(called=whole.called, **(dict(whole.options) | {"k": k})) for k in cuts]
@@ -36,12 +36,6 @@ def at_k(frame: pl.LazyFrame, asked: Question, metric: str, ks: Iterable[int]) -
     counted = pl.lit(pl.Series([cuts], dtype=pl.List(pl.Int64))).first().alias("k")
     result = evaluated(frame, asked, cut).select(*asked.groups, counted, values)
     return result.explode("k", str(whole)).sort(*asked.groups, "k", nulls_last=True)
-
-
-def _free(asked: Question, *names: str) -> None:
-    """Raise if a column of the result would be called as one of the keys."""
-    if taken := [name for name in names if name in asked.groups]:
-        raise TableError(f"the result has a column {taken[0]!r} of its own, which {asked.groups} has too. Hint: rename it")
 
 
 def _down(frame: pl.LazyFrame, asked: Question, *, ordered: bool) -> tuple[pl.LazyFrame, pl.LazyFrame]:
@@ -64,31 +58,31 @@ def _curve(rows: pl.LazyFrame, asked: Question, sums: list[pl.Expr]) -> pl.LazyF
 
 def roc(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
     """Return shares of non-relevant rows passed and of relevant rows found, down the ranks."""
-    _free(asked, "k", "fpr", "tpr")
+    free(asked, "k", "fpr", "tpr")
     rows, counts = _down(frame, asked, ordered=False)
     both = (pl.col(f"{FOUND}_n") > 0) & (pl.col(f"{PASSED}_n") > 0)
     pooled = asked.average == "micro"
     shares = [(pl.col(n) / (1.0 if pooled else pl.col(f"{n}_n"))).sum().alias(n) for n in (PASSED, FOUND)]
-    totals = [(pl.col(f"{n}_n").sum() if pooled else pl.len()).cast(pl.Float64).alias(f"{n}_n") for n in (PASSED, FOUND)]
+    totals = [
+        (pl.col(f"{n}_n").sum() if pooled else pl.len()).cast(pl.Float64).alias(f"{n}_n") for n in (PASSED, FOUND)
+    ]
     kept = counts.filter(both)
     whole = kept.group_by(asked.groups).agg(totals) if asked.groups else kept.select(totals)
     curve = _with(_curve(rows.filter(both), asked, shares), whole, asked)
-    origin = whole.select(
-        *asked.groups, pl.lit(0, dtype=pl.Int64).alias("k"), pl.lit(0.0).alias("fpr"), pl.lit(0.0).alias("tpr")
-    )
+    start = [pl.lit(0, dtype=pl.Int64).alias("k"), pl.lit(0.0).alias("fpr"), pl.lit(0.0).alias("tpr")]
+    origin = whole.filter(pl.col(f"{FOUND}_n") > 0).with_columns(start).select(*asked.groups, "k", "fpr", "tpr")
     points = curve.select(
         *asked.groups,
         pl.col(RANK).cast(pl.Int64).alias("k"),
         (pl.col(PASSED) / pl.col(f"{PASSED}_n")).alias("fpr"),
         (pl.col(FOUND) / pl.col(f"{FOUND}_n")).alias("tpr"),
     )
-    there = origin if asked.groups else origin.filter(pl.col("tpr") == 0)
-    return pl.concat([there, points]).sort(*asked.groups, "k", nulls_last=True)
+    return pl.concat([origin, points]).sort(*asked.groups, "k", nulls_last=True)
 
 
 def precision_recall(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
     """Return precision and recall down the ranks."""
-    _free(asked, "k", "recall", "precision")
+    free(asked, "k", "recall", "precision")
     rows, counts = _down(frame, asked, ordered=True)
     pooled = asked.average == "micro"
     if asked.no_relevant == "error":
@@ -97,16 +91,21 @@ def precision_recall(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
         rows, counts = (f.filter(pl.col(f"{FOUND}_n") > 0) for f in (rows, counts))
     share = pl.when(pl.col(FOUND)).then(1.0 if pooled else 1.0 / pl.col(f"{FOUND}_n")).otherwise(0.0)
     sums = [share.sum().alias(PASSED), pl.col(FOUND).sum()]
-    totals = [pl.len().cast(pl.Float64).alias(QUERIES), pl.col(f"{FOUND}_n").sum().cast(pl.Float64)]
+    nothing = (pl.col(f"{FOUND}_n") == 0).sum() * (asked.fill or 0.0)
+    totals = [
+        pl.len().cast(pl.Float64).alias(QUERIES),
+        pl.col(f"{FOUND}_n").sum().cast(pl.Float64),
+        nothing.alias(NOTHING),
+    ]
     whole = counts.group_by(asked.groups).agg(totals) if asked.groups else counts.select(totals)
     curve = _with(_curve(rows.filter(pl.col(RANK).is_not_null()), asked, sums), whole, asked)
     queries = pl.col(QUERIES)
     over = pl.col(f"{FOUND}_n") if pooled else queries
-    recall = pl.when(over > 0).then(pl.col(PASSED) / over).otherwise(0.0)
+    recall = pl.when(over > 0).then((pl.col(PASSED) + pl.col(NOTHING)) / over).otherwise(0.0)
     k = pl.col(RANK).cast(pl.Int64)
-    precision = pl.col(FOUND) / (k * queries)
+    precision = (pl.col(FOUND) / k + pl.col(NOTHING)) / queries
     result = curve.select(*asked.groups, k.alias("k"), recall.alias("recall"), precision.alias("precision"))
-    return result.sort(*asked.groups, "k")
+    return result.sort(*asked.groups, "k", nulls_last=True)
 
 
 def _with(curve: pl.LazyFrame, whole: pl.LazyFrame, asked: Question) -> pl.LazyFrame:

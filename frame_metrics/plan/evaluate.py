@@ -1,8 +1,8 @@
 """From rows to one number for each query, and from these to the result.
 
-Metrics are sorted into sets by the rows that they need. Each set is one `group_by` over the keys, and is summed up on its
-own; queries without a row in a set, such as those with nothing relevant, enter as a count. So a mean needs no join of
-queries, and all metrics of a call share one scan.
+Metrics are sorted into sets by the rows that they need. Each set is one `group_by` over the keys, and is summed up on
+its own; queries without a row in a set, such as those with nothing relevant, enter as a count. So a mean needs no join
+of queries, and all metrics of a call share one scan.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from frame_metrics.formulas.base import Rows
 from frame_metrics.formulas.terms import FLAGS, PREFIX, SIZE, Columns, Spread
 from frame_metrics.plan import checks
 from frame_metrics.plan.rows import FIRST, RowSet
-from frame_metrics.plan.table import prepared
+from frame_metrics.plan.table import free, prepared
 
 if TYPE_CHECKING:
     from frame_metrics.formulas.base import Formula, Metric
@@ -28,6 +28,7 @@ QUERIES = f"{PREFIX}queries"
 
 def evaluated(frame: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
     """Return the plan for these metrics: one row in all, one for each segment, or one for each query."""
+    free(asked, *map(str, metrics))
     table = prepared(frame, asked)
     sets = _sets(metrics, asked, table)
     result = _each_query(table, asked, sets) if asked.each_query else _summary(table, asked, sets)
@@ -51,7 +52,11 @@ class PerQuery:
         self.rows = rows
         self.asked = asked
         self.formulas = {str(m): m.formula(rows.terms) for m in rows.metrics}
-        self.flat = {str(m): f for m in rows.metrics if rows.kind == "relevant" and spreads(asked) and (f := m.formula(Spread())).row is not None}
+        self.flat = {
+            str(m): f
+            for m in rows.metrics
+            if rows.kind == "relevant" and spreads(asked) and (f := m.formula(Spread())).row is not None
+        }
         self.complete = rows.kind == "all"
         self.pooled = asked.average == "micro" and not asked.each_query
         self.present = QUERIES if self.complete else f"{PREFIX}present:{rows.kind}"
@@ -158,13 +163,14 @@ class PerQuery:
 
 
 def spreads(asked: Question) -> bool:
-    """Return whether sums over queries can be taken row by row: each row is relevant, and each query counts the same."""
+    """Return whether sums over queries can be taken row by row: all rows relevant, all queries of one weight."""
     plain = asked.average == "macro" and asked.no_relevant != "error"
     return plain and asked.min_relevance is None and not asked.each_query
 
 
 def _flat_sums(name: str, formula: Formula) -> list[pl.Expr]:
-    row = formula.row if formula.over is None else formula.row / formula.over
+    row = formula.value if formula.row is None else formula.row
+    row = row if formula.over is None else row / formula.over
     return [row.sum().cast(pl.Float64).alias(name), pl.col(FIRST).sum().cast(pl.Float64).alias(_over(name))]
 
 

@@ -13,6 +13,8 @@ from frame_metrics.plan.question import Step
 from frame_metrics.plan.table import missing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from frame_metrics.plan.question import Question
 
 Queries: TypeAlias = Literal["qrels", "both", "run", "error"]
@@ -22,24 +24,29 @@ _IN_RUN, _IN_QRELS = f"{PREFIX}in_run", f"{PREFIX}in_qrels"
 
 
 def step(
-    qrels: pl.LazyFrame,
-    *,
-    queries: Queries,
-    unjudged: Unjudged,
-    query: str | None,
-    item: str | None,
-    relevance: str | None,
+    qrels: Callable[[list[str]], pl.LazyFrame], *, queries: Queries, unjudged: Unjudged, roles: dict[str, str | None]
 ) -> Step:
-    """Return the step that joins judgments to a run; names that are not given are those of the question."""
+    """Return the step that joins judgments to a run.
+
+    Parameters
+    ----------
+    qrels
+        Gives the judgments, with the named columns as far as they are there.
+    queries, unjudged
+        See `.rank.judged_by`.
+    roles
+        What query, item and relevance are called in the judgments; None for the names of the question.
+    """
     if queries not in get_args(Queries):
         raise choice("queries", queries, get_args(Queries))
     if unjudged not in get_args(Unjudged):
         raise choice("unjudged", unjudged, get_args(Unjudged))
 
     def join(run: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
-        names = {query or asked.query: asked.query, item or asked.item: asked.item, relevance or asked.relevance: asked.relevance}
-        judged = _judgments(qrels, names, run, asked)
-        whole = _outer(_without(run, asked.relevance), judged, asked)
+        names = {theirs or getattr(asked, role): getattr(asked, role) for role, theirs in roles.items()}
+        judged = _judgments(qrels([*names, *asked.by]), names, run, asked)
+        run, judged = _of_one_type(run, judged, [asked.query, asked.item])
+        whole = _outer(run.drop(asked.relevance, strict=False), judged, asked)
         whole = _population(whole, run, judged, asked, queries)
         return _condensed(whole, asked) if unjudged == "drop" else whole
 
@@ -54,7 +61,9 @@ def _judgments(qrels: pl.LazyFrame, names: dict[str, str], run: pl.LazyFrame, as
             raise missing(name, there, "Hint: name the columns of the judgments with .judged_by(qrels, query=..., ...)")
     for theirs, ours in names.items():
         if ours != asked.relevance and ours not in listed:
-            raise missing(ours, listed, "Hint: judgments are joined on query and item; name yours with .rank.using(...)")
+            raise missing(
+                ours, listed, "Hint: judgments are joined on query and item; name yours with .rank.using(...)"
+            )
         if ours != asked.relevance and there[theirs] != listed[ours] and not _alike(there[theirs], listed[ours]):
             raise TableError(
                 f"the {'query' if ours == asked.query else 'item'} must be of one type in both tables, but the run has "
@@ -64,13 +73,16 @@ def _judgments(qrels: pl.LazyFrame, names: dict[str, str], run: pl.LazyFrame, as
     return qrels.select(*segments, *(pl.col(theirs).alias(ours) for theirs, ours in names.items()))
 
 
+def _of_one_type(run: pl.LazyFrame, judged: pl.LazyFrame, keys: list[str]) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Return both tables with keys that can be joined: whole numbers of any size, texts of any kind."""
+    ours, theirs = run.collect_schema(), judged.collect_schema()
+    wider = {key: pl.Int64 if ours[key].is_integer() else pl.String for key in keys if ours[key] != theirs[key]}
+    return run.cast(wider), judged.cast(wider)  # type: ignore[arg-type]
+
+
 def _alike(one: pl.DataType, other: pl.DataType) -> bool:
     texts = (pl.String, pl.Categorical, pl.Enum)
     return (one.is_integer() and other.is_integer()) or (one in texts and other in texts)
-
-
-def _without(run: pl.LazyFrame, name: str) -> pl.LazyFrame:
-    return run.drop(name, strict=False)
 
 
 def _outer(run: pl.LazyFrame, judged: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
@@ -88,20 +100,28 @@ def _outer(run: pl.LazyFrame, judged: pl.LazyFrame, asked: Question) -> pl.LazyF
 def _population(
     whole: pl.LazyFrame, run: pl.LazyFrame, judged: pl.LazyFrame, asked: Question, queries: Queries
 ) -> pl.LazyFrame:
-    listed = run.select(asked.query).unique()
-    graded = judged.select(asked.query).unique()
-    if queries == "qrels":
-        return whole.join(graded, on=asked.query, how="semi")
-    if queries == "run":
-        return whole.join(listed, on=asked.query, how="semi")
-    if queries == "both":
-        return whole.join(graded, on=asked.query, how="semi").join(listed, on=asked.query, how="semi")
-    differ = pl.concat([listed.join(graded, on=asked.query, how="anti"), graded.join(listed, on=asked.query, how="anti")])
+    listed, graded = _queries(run, asked), _queries(judged, asked)
+    if queries in ("qrels", "both"):
+        whole = whole.join(graded, on=asked.query, how="semi", nulls_equal=True)
+    if queries in ("run", "both"):
+        whole = whole.join(listed, on=asked.query, how="semi", nulls_equal=True)
+    if queries != "error":
+        return whole
+    pairs = ((listed, graded), (graded, listed))
+    differ = pl.concat([one.join(other, on=asked.query, how="anti", nulls_equal=True) for one, other in pairs])
     first = pl.col(asked.query).first()
-    text = "the run and the judgments must have the same queries, as queries='error' asks, but {} is in one of them only. " \
+    text = (
+        "the run and the judgments must have the same queries, as queries='error' asks, but {} is in one of them only. "
         "Hint: choose queries='qrels', 'both' or 'run'"
+    )
     check = differ.select(failing(pl.len() > 0, text, first).alias(_IN_RUN))
     return whole.join(check, how="cross").filter(pl.col(_IN_RUN).is_null()).drop(_IN_RUN)
+
+
+def _queries(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+    """Return the queries of a table, and null: a row without a query must not get lost, but be found by the checks."""
+    known = frame.select(asked.query).unique()
+    return pl.concat([known, known.select(pl.lit(None).alias(asked.query))], how="vertical_relaxed")
 
 
 def _condensed(whole: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
@@ -109,5 +129,8 @@ def _condensed(whole: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
 
     The rows stay, without a rank, so that a query of which nothing was judged still counts as one.
     """
-    judged = pl.when(pl.col(asked.relevance).is_not_null()).then(pl.col(asked.rank))
-    return whole.with_columns(judged.rank("ordinal").over(asked.keys).alias(asked.rank))
+    rank = pl.col(asked.rank)
+    closed = pl.when(pl.col(asked.relevance).is_not_null()).then(rank).rank("min").over(asked.keys)
+    number = rank.cast(pl.Float64)
+    bad = (number < 1) | (number != number.floor())
+    return whole.with_columns(pl.when(bad).then(rank).otherwise(closed).alias(asked.rank))

@@ -133,7 +133,7 @@ class Question:
 
 
 def _level(level: Any) -> float:
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < float("inf"):
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < float("inf"):
         raise wanted("min_relevance", "a number > 0", level, "every grade > 0 is relevant without it")
     return float(level)
 

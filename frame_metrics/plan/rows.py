@@ -1,8 +1,8 @@
 """The rows that metrics need, with the columns that their formulas mention.
 
-Nearly every metric is a function of the relevant rows alone, and these are few. They are put in order once by grade and
-once by rank; after that, the number of a row within its query is plain arithmetic on running counts, with no window and no
-sort inside a group.
+Nearly every metric is a function of the relevant rows alone, and these are few. They are put in order once by grade
+and once by rank; after that, the number of a row within its query is plain arithmetic on running counts, with no
+window and no sort inside a group.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from frame_metrics.plan import checks
 from frame_metrics.plan.table import LAST_RANK, RELEVANCE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from frame_metrics.formulas.base import Metric, Rows
     from frame_metrics.plan.question import Question
     from frame_metrics.plan.table import Table
@@ -119,7 +121,7 @@ class RowSet:
         # Within a shared rank, relevant rows come last, which `outranked` relies on.
         last = [terms.RELEVANT] if terms.OUTRANKED in self.names else []
         rows = rows.sort(*self.asked.keys, terms.RANK, *last, nulls_last=True)
-        made = {
+        made: dict[str, Callable[[], pl.Expr]] = {
             terms.HIT: self._hit,
             terms.ABOVE: self._above,
             terms.OUTRANKED: self._outranked,
@@ -136,8 +138,8 @@ class RowSet:
     def _best(self, grade: pl.Expr) -> pl.Expr:
         """Return the grades of each list in falling order.
 
-        The rows stand list by list, so sorting number of the list and grade as one number moves grades only within their
-        list; a sort of whole numbers is several times as fast as one by two columns.
+        The rows stand list by list, so sorting number of the list and grade as one number moves grades only within
+        their list; a sort of whole numbers is several times as fast as one by two columns.
         """
         code = (grade.rank("dense") if self.floating else grade).cast(pl.Int64).fill_null(0)
         base = code.max() + 1
@@ -185,7 +187,7 @@ class RowSet:
         return pl.any_horizontal(changed) if len(changed) > 1 else changed[0]
 
     def _number(self, flag: pl.Expr | None) -> pl.Expr:
-        """Return 1, 2, 3, ... for the rows of a list that have the flag, null for the others; None numbers every row."""
+        """Return 1, 2, 3, ... for the rows of a list that have the flag, else null; None numbers every row."""
         return self._count(None) if flag is None else pl.when(flag).then(self._count(flag))
 
     def _count(self, flag: pl.Expr | None) -> pl.Expr:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 import polars as pl
 
 from frame_metrics.errors import TableError, choice, wanted
-from frame_metrics.plan.failing import failing
+from frame_metrics.failing import failing
 from frame_metrics.plan.table import missing
 
 if TYPE_CHECKING:

@@ -57,8 +57,8 @@ class Table:
     def where(self, condition: Callable[[pl.Expr], pl.Expr]) -> pl.LazyFrame:
         """Return the rows whose relevance meets a condition.
 
-        The rows are chosen before anything is computed: what several parts of a plan have in common is made once, for all
-        rows, so it should be no more than the table itself.
+        The rows are chosen before anything is computed: what several parts of a plan have in common is made once, for
+        all rows, so it should be no more than the table itself.
         """
         return self.given.filter(condition(self.relevance)).select(self.columns)
 
@@ -109,6 +109,14 @@ def require_keys(schema: Collection[str], asked: Question) -> None:
         raise TableError(f"names that begin with {PREFIX!r} are used inside a plan, got {taken[0]!r}. Hint: rename it")
 
 
+def free(asked: Question, *names: str) -> None:
+    """Raise if a column of the result would be called as one of the keys."""
+    if taken := [name for name in names if name in asked.groups]:
+        raise TableError(
+            f"the result has a column {taken[0]!r}, and so have its keys {asked.groups}. Hint: rename the key"
+        )
+
+
 def missing(name: str, present: Iterable[str], hint: str) -> MissingColumnError:
     """Return the error for a column that is not there, with those that are."""
     names = list(present)
@@ -128,7 +136,9 @@ def _rank(name: str, schema: pl.Schema) -> pl.Expr:
     if dtype in (pl.Null, pl.UInt8, pl.UInt16, pl.UInt32):
         return rank.cast(pl.UInt32).alias(RANK)
     if dtype.is_integer():
-        return _or_zero(rank, rank.is_between(1, 127 if dtype == pl.Int8 else 32767 if dtype == pl.Int16 else LAST_RANK))
+        return _or_zero(
+            rank, rank.is_between(1, 127 if dtype == pl.Int8 else 32767 if dtype == pl.Int16 else LAST_RANK)
+        )
     if dtype.is_float() or dtype.is_decimal():
         number = rank.cast(pl.Float64)
         return _or_zero(number, number.is_between(1, LAST_RANK) & (number == number.floor()))
@@ -145,10 +155,12 @@ def _or_zero(number: pl.Expr, good: pl.Expr) -> pl.Expr:
 def _relevance(name: str, schema: pl.Schema) -> pl.Expr:
     dtype = schema[name]
     relevance = pl.col(name)
-    if dtype == pl.Boolean or dtype == pl.Null:
+    if dtype in (pl.Boolean, pl.Null):
         return relevance.cast(pl.UInt8)
     if dtype.is_integer() or dtype.is_float():
         return relevance
     if dtype.is_decimal():
         return relevance.cast(pl.Float64)
-    raise TableError(f"the relevance column {name!r} must hold booleans or numbers, got {dtype}. Hint: cast it to a number")
+    raise TableError(
+        f"the relevance column {name!r} must hold booleans or numbers, got {dtype}. Hint: cast it to a number"
+    )

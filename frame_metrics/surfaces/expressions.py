@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from frame_metrics.errors import choice, nearest
+from frame_metrics.errors import nearest
 from frame_metrics.failing import failing
 from frame_metrics.formulas import ALIASES, DEFINITIONS, AllMetrics, Definition, Metric, parse
 from frame_metrics.formulas.terms import Inline, Roles
@@ -21,15 +20,15 @@ if TYPE_CHECKING:
 class Expressions(AllMetrics[pl.Expr]):
     """Every metric as an expression over the rows of one query.
 
-    The expressions read columns `rank` and `relevance`; `using` names others. They check what they see of a group: ranks,
-    grades, and whether two rows share a rank where the order matters.
+    The expressions read columns `rank` and `relevance`; `using` names others. They check what they see of a group:
+    ranks, grades, and whether two rows share a rank where the order matters.
 
     Examples
     --------
     >>> import frame_metrics as fm
     >>> df = pl.DataFrame({"query": [1, 1], "rank": [1, 2], "relevance": [0, 1]})
     >>> df.group_by("query").agg(fm.metrics.ndcg(k=10), fm.metrics.mrr()).rows()
-    [(1, 0.6309297535714575, 0.5)]
+    [(1, 0.6309297535714574, 0.5)]
     """
 
     __slots__ = ("_asked",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import polars as pl
@@ -10,6 +11,8 @@ import polars as pl
 from frame_metrics.surfaces.frames import ArrowRank, DataFrameRank, LazyFrameRank
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
     import pyarrow as pa
 
@@ -28,19 +31,19 @@ def rank(frame: pl.DataFrame) -> DataFrameRank: ...
 @overload
 def rank(frame: pl.LazyFrame) -> LazyFrameRank: ...
 @overload
-def rank(frame: pd.DataFrame) -> PandasRank: ...
-@overload
-def rank(frame: pa.Table) -> ArrowRank: ...
+def rank(frame: pd.DataFrame) -> PandasRank: ...  # type: ignore[overload-overlap]
 @overload
 def rank(frame: ArrowStream) -> DataFrameRank: ...
+@overload
+def rank(frame: pa.Table) -> ArrowRank: ...
 def rank(frame: Any) -> Any:
     """Return what `frame.rank` is, for a frame of any kind; type checkers know the result.
 
     Parameters
     ----------
     frame
-        A Polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table, or anything that offers an Arrow stream, such
-        as a DuckDB relation; results of the last come as Polars frames.
+        A Polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table, or anything that offers an Arrow stream,
+        such as a DuckDB relation; results of the last come as Polars frames.
 
     Examples
     --------
@@ -61,17 +64,23 @@ def rank(frame: Any) -> Any:
     return DataFrameRank(read(frame))
 
 
-def as_lazy(frame: Any) -> pl.LazyFrame:
-    """Return a frame of any kind as a lazy Polars frame."""
-    if isinstance(frame, pl.LazyFrame):
-        return frame
+def source(frame: Any) -> Callable[[list[str]], pl.LazyFrame]:
+    """Return what gives named columns, at least, of a frame of any kind; a stream is read here, once.
+
+    Columns of a pandas frame are converted when it is known which: others may hold what cannot be.
+    """
     if is_pandas(frame):
-        return pl.from_pandas(frame).lazy()
-    return frame.lazy() if isinstance(frame, pl.DataFrame) else read(frame).lazy()
+        from frame_metrics.surfaces.pandas import columns_of
+
+        return partial(columns_of, frame)
+    held = frame if isinstance(frame, pl.LazyFrame) else read(frame).lazy()
+    return lambda _: held
 
 
 def read(frame: Any) -> pl.DataFrame:
     """Return the rows of an object with the Arrow interface, or raise if it has none."""
+    if isinstance(frame, pl.DataFrame):
+        return frame
     if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
         return pl.DataFrame(frame)
     raise TypeError(

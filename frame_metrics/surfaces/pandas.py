@@ -1,28 +1,30 @@
 """`.rank` on pandas frames; the only file that knows pandas.
 
-Only the columns that a question needs are converted, one by one. Keys travel as integer codes and come back by looking the
-codes up, so that whatever pandas can hold in a key, categories, time zones, tuples, comes back exactly as it went in.
+Only the columns that a question needs are converted, one by one. Keys travel as integer codes and come back by looking
+the codes up, so that whatever pandas can hold in a key, categories, time zones, tuples, comes back exactly as it went
+in.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 
 from frame_metrics.errors import TableError
 from frame_metrics.formulas.base import T
-from frame_metrics.plan import checks
+from frame_metrics.plan import checks, curves
+from frame_metrics.plan.question import Question
 from frame_metrics.plan.table import missing, prepared, require
 from frame_metrics.surfaces.frames import number, run
 from frame_metrics.surfaces.method import MethodLike
 from frame_metrics.surfaces.ranking import Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from frame_metrics.plan.question import Question
+    from collections.abc import Callable, Collection
 
     Plan = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -32,6 +34,8 @@ class _Pandas(Ranking[T, pd.DataFrame]):
 
     def _run(self, plan: Plan) -> tuple[pl.DataFrame, Converted]:
         converted = Converted(self._frame, self._asked)
+        if not self._asked.steps:
+            require(converted.present, self._asked)
         coded = converted.coded()
         try:
             return run(plan(coded.lazy())), converted
@@ -40,7 +44,7 @@ class _Pandas(Ranking[T, pd.DataFrame]):
 
     @staticmethod
     def _spelt(plan: Plan, converted: Converted, error: TableError) -> TableError:
-        """Return the error once more with the keys spelt out: as they are coded, its example says nothing to anybody."""
+        """Return the error once more with the keys spelt out: an example in codes says nothing to anybody."""
         try:
             run(plan(converted.spelt().lazy()))
         except TableError as better:
@@ -51,17 +55,22 @@ class _Pandas(Ranking[T, pd.DataFrame]):
         result, converted = self._run(plan)
         return converted.back(result)
 
-    def check(self) -> pd.DataFrame:  # noqa: D102 inherited
+    def check(self) -> pd.DataFrame:
         # The examples are texts, in which keys stand as they are.
         asked = self._asked.using(check_rows="all")
-        frame = Converted(self._frame, asked).spelt().lazy()
+        converted = Converted(self._frame, asked)
+        if not asked.steps:
+            require(converted.present, asked)
+        frame = converted.spelt().lazy()
         return run(checks.problems(prepared(frame, asked), asked)).to_pandas()
 
-    def cascade(self, *, max_grade: float | None = None) -> pd.DataFrame:  # noqa: D102 inherited
+    def cascade(self, *, max_grade: float | None = None) -> pd.DataFrame:
         if self._asked.steps:
-            return super().cascade(max_grade=max_grade)
+            asked = self._asked.using(check_rows="all")
+            return run(curves.cascade(pl.from_pandas(self._frame).lazy(), asked, max_grade)).to_pandas()
         added = super().cascade(max_grade=max_grade)["cascade"]
-        return self._frame.assign(cascade=added.to_numpy())
+        frame: pd.DataFrame = self._frame
+        return frame.assign(cascade=added.to_numpy())
 
 
 class PandasRanks(_Pandas[pd.DataFrame]):
@@ -84,7 +93,7 @@ class PandasNumbers(_Pandas[float]):
     def _one(self, plan: Plan) -> float:
         return number(self._run(plan)[0])
 
-    def _with(self, asked: Question) -> PandasNumbers:  # type: ignore[override]
+    def _with(self, asked: Question) -> PandasNumbers:
         return PandasNumbers(self._frame, asked)
 
     def _for_many(self, asked: Question) -> PandasRanks:
@@ -113,52 +122,72 @@ class Converted:
         self.asked = asked
         levels = [name for name in frame.index.names if name is not None]
         self.present = [*map(str, frame.columns), *map(str, levels)]
-        if not asked.steps:
-            require(self.present, asked)
         for key in asked.keys:
             if key in frame.columns and key in levels:
                 raise TableError(f"{key!r} is both a column and an index level. Hint: rename one of them")
         self.keys: dict[str, Codes] = {}
 
+    @property
+    def _joined(self) -> bool:
+        """Whether keys meet those of another table, and so must be what they are."""
+        return any(step.kind == "judgments" for step in self.asked.steps)
+
     def coded(self) -> pl.DataFrame:
         """Return the columns, with keys as codes where they are not joined with anything."""
-        if self.asked.steps:
+        if self._joined:
             return self._plain()
         values = {self.asked.rank, self.asked.relevance}
-        self.keys = {key: Codes(self._series(key)) for key in self.asked.keys if key not in values}
-        return pl.DataFrame({key: codes.codes for key, codes in self.keys.items()} | self._values())
+        self.keys = {key: Codes(self.series(key)) for key in self.asked.keys if key not in values}
+        columns = self._plain(without=self.asked.keys) if self.asked.steps else pl.DataFrame(self._values())
+        return columns.with_columns(codes.codes.alias(key) for key, codes in self.keys.items())
 
     def spelt(self) -> pl.DataFrame:
         """Return the columns, with keys as text."""
-        if self.asked.steps:
+        if self._joined:
             return self._plain()
+        if self.asked.steps:
+            keys = [_text(self.series(key)).alias(key) for key in self.asked.keys]
+            return self._plain(without=self.asked.keys).with_columns(keys)
         values = {self.asked.rank, self.asked.relevance}
         names = [name for name in (*self.asked.keys, self.asked.item) if name in self.present and name not in values]
-        return pl.DataFrame(self._values() | {name: _text(self._series(name)) for name in names})
+        return pl.DataFrame(self._values() | {name: _text(self.series(name)) for name in names})
 
     def _values(self) -> dict[str, pl.Series]:
         asked = self.asked
-        columns = {name: native(self._series(name)) for name in (asked.rank, asked.relevance)}
+        columns = {name: native(self.series(name)) for name in (asked.rank, asked.relevance)}
         if asked.item in self.present and asked.item not in (*asked.keys, *columns):
             columns[asked.item] = self._first_items()
         return columns
 
     def _first_items(self) -> pl.Series:
         """Return codes of the items that are going to be checked, and nulls beyond: text is dear to convert."""
-        items, rows = self._series(self.asked.item), self.asked.check_rows
-        codes = Codes(items if rows is None else items.iloc[:rows]).codes
+        items, rows = self.series(self.asked.item), self.asked.check_rows
+        try:
+            codes = Codes(items if rows is None else items.iloc[:rows]).codes
+        except TypeError:  # items that cannot be hashed cannot be compared, and nothing else asks for them
+            return pl.repeat(None, len(items), dtype=pl.Int64, eager=True)
         return codes.extend_constant(None, len(items) - len(codes))
 
-    def _plain(self) -> pl.DataFrame:
+    def _plain(self, without: Collection[str] = ()) -> pl.DataFrame:
         asked = self.asked
-        names = [*asked.keys, asked.item, asked.rank, asked.relevance, *(c for step in asked.steps for c in step.columns)]
-        return pl.DataFrame({name: native(self._series(name)) for name in dict.fromkeys(names) if name in self.present})
+        names = [
+            *asked.keys,
+            asked.item,
+            asked.rank,
+            asked.relevance,
+            *(c for step in asked.steps for c in step.columns),
+        ]
+        needed = [name for name in dict.fromkeys(names) if name in self.present and name not in without]
+        return pl.DataFrame({name: native(self.series(name)) for name in needed})
 
-    def _series(self, name: str) -> pd.Series[Any]:
+    def series(self, name: str) -> pd.Series[Any]:
+        """Return a column, or a level of the index, or raise if there is none or more than one."""
         if name in self.frame.columns:
             column = self.frame[name]
             if isinstance(column, pd.DataFrame):
-                raise TableError(f"there are {column.shape[1]} columns {name!r}. Hint: rename or drop all but one of them")
+                raise TableError(
+                    f"there are {column.shape[1]} columns {name!r}. Hint: rename or drop all but one of them"
+                )
             return column
         if name in self.frame.index.names:
             return self.frame.index.get_level_values(name).to_series(index=self.frame.index)
@@ -169,21 +198,33 @@ class Converted:
         columns = {name: self._back(name, result[name]) for name in result.columns}
         frame = pd.DataFrame(columns)
         frame.attrs = dict(self.frame.attrs)
-        keys = [key for key in self.asked.groups if key in columns]
-        if self.keys and keys and "k" not in columns and "cascade" not in columns:
-            try:
-                return frame.sort_values(keys, kind="stable", ignore_index=True)
-            except TypeError:  # keys of several types have no order; they stay as they first appeared
-                return frame
-        return frame
+        keys = [key for key in (*self.asked.groups, "k") if key in columns]
+        if not self.asked.groups or "cascade" in columns:
+            return frame
+        try:
+            return frame.sort_values(keys, kind="stable", ignore_index=True)
+        except TypeError:  # keys of several types have no order; they stay as they first appeared
+            return frame
 
     def _back(self, name: str, column: pl.Series) -> Any:
         if name in self.keys:
             return self.keys[name].values(column)
-        values = column.to_pandas()
-        if self.asked.steps and name in self.asked.keys and name in self.present:
-            dtype = self._series(name).dtype
-            return values if values.dtype == dtype or values.isna().any() else values.astype(dtype)
+        if name not in self.asked.groups or name not in self.present:
+            return column.to_pandas()
+        given = self.series(name)
+        return _as_given(column, given)
+
+
+def _as_given(column: pl.Series, given: pd.Series[Any]) -> pd.Series[Any]:
+    """Return values of a key in the type that the key had, as far as that holds them."""
+    values = column.to_pandas()
+    if given.dtype == object:
+        uniques = given.drop_duplicates()
+        known = dict(zip(native(uniques).to_list(), uniques, strict=True))
+        return pd.Series([known.get(value, value) for value in column.to_list()], dtype=object)
+    try:
+        return values.astype(given.dtype)
+    except (TypeError, ValueError):
         return values
 
 
@@ -196,6 +237,7 @@ class Codes:
     """Values of a column as integers, and the way back."""
 
     def __init__(self, column: pd.Series[Any]) -> None:
+        column = _little_endian(column)
         self._dtype = column.dtype
         self._uniques: Any = None
         if isinstance(column.dtype, pd.CategoricalDtype):
@@ -214,16 +256,35 @@ class Codes:
             return pd.Series(codes.to_numpy(), dtype=self._dtype)
         places = codes.cast(pl.Int64).fill_null(-1).to_numpy()
         if self._uniques is None:
-            return pd.Series(pd.Categorical.from_codes(places, dtype=self._dtype))
-        taken = pd.Index(self._uniques).take(places, allow_fill=True, fill_value=None) if (places < 0).any() else self._uniques.take(places)
+            return pd.Series(pd.Categorical.from_codes(places, dtype=self._dtype))  # type: ignore[call-overload]
+        taken = (
+            pd.Index(self._uniques).take(places, allow_fill=True, fill_value=None)
+            if (places < 0).any()
+            else self._uniques.take(places)
+        )
         return pd.Series(taken, dtype=self._dtype)
 
 
 def native(column: pd.Series[Any]) -> pl.Series:
     """Return a pandas column as a Polars one; NaN is null, as everywhere in pandas."""
-    if not getattr(column.dtype, "isnative", True):
-        column = column.astype(column.dtype.newbyteorder("="))
+    column = _little_endian(column)
+    if column.dtype == object and column.isna().all():
+        return pl.repeat(None, len(column), dtype=pl.Null, eager=True)
     try:
         return pl.from_pandas(column.reset_index(drop=True), nan_to_null=True).alias("")
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise TableError(f"cannot read column {column.name!r} of type {column.dtype}: {error}. Hint: give it one type") from None
+    except (TypeError, ValueError, pa.ArrowException, pl.exceptions.PolarsError) as error:
+        raise TableError(
+            f"cannot read column {column.name!r} of type {column.dtype}: {error}. Hint: give it one type"
+        ) from None
+
+
+def _little_endian(column: pd.Series[Any]) -> pd.Series[Any]:
+    if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
+        return column.astype(column.dtype.newbyteorder("="))
+    return column
+
+
+def columns_of(frame: pd.DataFrame, names: Collection[str]) -> pl.LazyFrame:
+    """Return columns, or index levels, of a pandas frame as a lazy frame that does not see later changes of it."""
+    there = Converted(frame, Question())
+    return pl.DataFrame({name: native(there.series(name).copy()) for name in names if name in there.present}).lazy()

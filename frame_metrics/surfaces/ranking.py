@@ -30,8 +30,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
     """Ranking metrics of a long table: one row for each query and item, with the rank and the relevance.
 
     Every metric is a method. `using` names columns and settings, `by` and `per_query` ask for more than one number,
-    `from_scores` and `judged_by` make ranks and judgments; each returns a new object, and they chain in any order. Nothing
-    changes the frame.
+    `from_scores` and `judged_by` make ranks and judgments; each returns a new object, and they chain in any order.
+    Nothing changes the frame.
     """
 
     __slots__ = ("_asked", "_frame")
@@ -55,9 +55,10 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
     def _with(self, asked: Question) -> Self:
         return type(self)(self._frame, asked)
 
-    def _looking_at_all(self) -> Self:
-        """Return the same question with all rows checked, for what needs all rows anyway."""
-        return self._with(self._asked.using(check_rows="all"))
+    def _many_of_all(self, plan: Callable[[pl.LazyFrame, Question], pl.LazyFrame]) -> Many:
+        """Return the result of a plan that needs all rows, and so checks all of them."""
+        asked = self._asked.using(check_rows="all")
+        return self._with(asked)._many(lambda frame: plan(frame, asked))  # noqa: SLF001 the same class
 
     def _measure(self, metric: Metric) -> T:
         return self._one(lambda frame: evaluated(frame, self._asked, [metric]))
@@ -189,15 +190,17 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
     ) -> Self:
         """Return the same question with judgments from a table of their own, joined on query and item.
 
-        Judged items that the table does not have become rows without a rank: they were missed.
+        Judged items that the table does not have become rows without a rank: they were missed. With `by`, a segment is
+        judged on the queries that it has rows for; queries of the judgments that no segment has are a segment null,
+        unless the judgments have the column too.
 
         Parameters
         ----------
         qrels
             A frame of any kind with columns query, item and relevance.
         queries
-            Which queries count: `"qrels"` (default) all judged ones, missing ones score 0; `"both"` those in both tables;
-            `"run"` those of this table; `"error"` refuses if the two differ.
+            Which queries count: `"qrels"` (default) all judged ones, missing ones score 0; `"both"` those in both
+            tables; `"run"` those of this table; `"error"` refuses if the two differ.
         unjudged
             `"nonrelevant"` (default) keeps unjudged items in their place; `"drop"` takes them out, and ranks close up.
         query, item, relevance
@@ -211,9 +214,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> run.rank.judged_by(qrels).recall()
         0.5
         """
-        step = joined.step(
-            lazy_of(qrels), queries=queries, unjudged=unjudged, query=query, item=item, relevance=relevance
-        )
+        roles = {"query": query, "item": item, "relevance": relevance}
+        step = joined.step(source_of(qrels), queries=queries, unjudged=unjudged, roles=roles)
         return self._with(self._asked.then(step))
 
     def evaluate(self, *metrics: str | Metric) -> Many:
@@ -246,7 +248,7 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.check().select("kind", "count").rows()
         [('bad rank', 2)]
         """
-        return self._looking_at_all()._many(lambda frame: checks.problems(prepared(frame, self._asked), self._asked))
+        return self._many_of_all(lambda frame, asked: checks.problems(prepared(frame, asked), asked))
 
     def at_k(self, metric: str, ks: Iterable[int]) -> Many:
         """Return a metric at several cuts: a row for each k.
@@ -282,8 +284,7 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.roc_curve().rows()
         [(0, 0.0, 0.0), (1, 0.0, 0.5), (2, 1.0, 0.5), (3, 1.0, 1.0)]
         """
-        whole = self._looking_at_all()
-        return whole._many(lambda frame: curves.roc(frame, whole._asked))
+        return self._many_of_all(curves.roc)
 
     def pr_curve(self) -> Many:
         """Return precision and recall at each rank, averaged over queries; with `average="micro"`, pooled.
@@ -297,8 +298,7 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.pr_curve().rows()
         [(1, 1.0, 1.0), (2, 1.0, 0.5)]
         """
-        whole = self._looking_at_all()
-        return whole._many(lambda frame: curves.precision_recall(frame, whole._asked))
+        return self._many_of_all(curves.precision_recall)
 
     def cascade(self, *, max_grade: float | None = None) -> Many:
         """Return the table with one more column, `cascade`: the probability that a reader stops at this row.
@@ -318,12 +318,11 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.cascade()["cascade"].to_list()
         [0.25, 0.0, 0.5625]
         """
-        whole = self._looking_at_all()
-        return whole._many(lambda frame: curves.cascade(frame, whole._asked, max_grade))
+        return self._many_of_all(lambda frame, asked: curves.cascade(frame, asked, max_grade))
 
 
-def lazy_of(frame: Any) -> pl.LazyFrame:
-    """Return a frame of any kind as a lazy one."""
-    from frame_metrics.surfaces.kinds import as_lazy
+def source_of(frame: Any) -> Callable[[list[str]], pl.LazyFrame]:
+    """Return what gives named columns, at least, of a frame of any kind."""
+    from frame_metrics.surfaces.kinds import source
 
-    return as_lazy(frame)
+    return source(frame)

@@ -7,5 +7,6 @@
     python -m tests.benchmark --out result.json --chart benchmark.svg
 
 Run it from the root of the repository. A peer that is not installed is shown as that. Every number is the smallest of
-several, taken in turns with what it is compared with, so that a busy machine slows both.
+several, taken in turns with what it is compared with, so that a busy machine slows both. Ratios are of CPU time, which
+a busy machine changes least; `--clock wall` takes the time that passed, and the table shows both.
 """

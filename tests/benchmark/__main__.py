@@ -67,7 +67,7 @@ def cases(asked: argparse.Namespace, bar: Bar) -> Iterator[ours.Result]:
             bar.begin(f"{form}, {rows:,} rows")
             subject = calls.Subject(form, rows, bar.tick)
             if rows < ours.FEW_ROWS:
-                yield from ours.short(subject, asked.only, runs=20 if asked.quick else 300)
+                yield from ours.short(subject, asked.only, runs=40 * asked.repeat)
             elif any(form in case.forms for case in some):
                 yield from ours.ratios(subject, some, repeat=asked.repeat, clock=asked.clock, tick=bar.tick)
             bar.end()
@@ -88,7 +88,7 @@ def large(asked: argparse.Namespace, bar: Bar) -> Iterator[ours.Result]:
         if not asked.only or asked.only in "nine metrics, peak memory":
             yield ours.memory(files, asked.big, form)
         if len(sizes) > 1 and (not asked.only or asked.only in "cost per row"):
-            yield ours.growth(form, sizes, repeat=min(asked.repeat, 3), tick=bar.tick)
+            yield ours.growth(form, sizes, repeat=min(asked.repeat, 3), clock=asked.clock, tick=bar.tick)
     bar.end()
 
 

@@ -1,6 +1,6 @@
 """One call in a process of its own, for what depends on all that a process did before: memory, import, compilation.
 
-python -m tests.benchmark.alone file NAME PATH      the call NAME of `calls.FILE` on a Parquet file: seconds, peak memory
+python -m tests.benchmark.alone file NAME PATH      a call of `calls.FILE` on a Parquet file: seconds, peak memory
 python -m tests.benchmark.alone import              seconds that `import frame_metrics` takes after Polars and pandas
 python -m tests.benchmark.alone first PEER          seconds of the first run of a peer, on 1,000 rows
 """

@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import platform
+import random
 import subprocess
 import sys
 import time
@@ -52,23 +53,24 @@ def interleaved(
 ) -> dict[str, Cost]:
     """Return the cost of each call: one warming run, then rounds in which every call has a turn.
 
-    A call that has used `enough` seconds is left out of further rounds.
+    Each round has an order of its own, since the memory that a call gives back makes the next one faster or slower, up
+    to twice. A call that has used `enough` seconds is left out of further rounds.
     """
     for name, call in calls.items():
         tick(name)
         call()
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
-    for _ in range(repeat):
-        for name, call in calls.items():
+    for turn in range(repeat):
+        gc.collect()
+        for name in random.Random(turn).sample(list(calls), len(calls)):  # noqa: S311 an order, no secret
             tick(name)
             if not taken[name] or sum(wall for wall, _ in taken[name]) < enough:
-                taken[name].append(timed(call))
+                taken[name].append(timed(calls[name]))
     return {name: Cost(min(w for w, _ in runs), min(c for _, c in runs), len(runs)) for name, runs in taken.items()}
 
 
 def timed(call: Callable[[], object]) -> tuple[float, float]:
     """Return wall and CPU seconds of one call, with the garbage collector off."""
-    gc.collect()
     gc.disable()
     try:
         cpu, wall = time.process_time(), time.perf_counter()

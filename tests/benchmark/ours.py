@@ -229,7 +229,9 @@ def memory(files: Files, rows: int, form: str) -> Result:
     )  # fmt: skip
 
 
-def growth(form: Form, sizes: list[int], *, repeat: int, tick: Callable[[str], None] = lambda _: None) -> Result:
+def growth(
+    form: Form, sizes: list[int], *, repeat: int, clock: Clock = "wall", tick: Callable[[str], None] = lambda _: None
+) -> Result:
     """Return by how much the cost of a row grows from the smallest file to the one where it is highest."""
     calls: dict[str, Callable[[], object]] = {}
     for rows in sizes:
@@ -237,12 +239,20 @@ def growth(form: Form, sizes: list[int], *, repeat: int, tick: Callable[[str], N
         for name in ("file nine", "file bare"):
             calls[f"{name} {rows}"] = lambda name=name, subject=subject: CALLS[name](subject)
     costs = measure.interleaved(calls, repeat=repeat, tick=tick)
-    a_row = {name: [costs[f"{name} {rows}"].wall / rows for rows in sizes] for name in ("file nine", "file bare")}
-    nine, grown = a_row["file nine"], {name: max(each[1:]) / each[0] for name, each in a_row.items()}
-    beside = {f"{rows} rows, ns a row": cost * 1e9 for rows, cost in zip(sizes, nine, strict=True)}
+    nine, bare = (_growth(costs, name, sizes) for name in ("file nine", "file bare"))
+    largest = sizes[-1]
+    a_row = {f"{rows:,} rows, ns a row": getattr(costs[f"file nine {rows}"], clock) / rows * 1e9 for rows in sizes}
     return Result(
-        f"cost per row, from {sizes[0]:,}", form, "parquet", sizes[-1], grown["file nine"], "x", 1.3, 1.0,
-        binding=sizes[0] == MILLION and sizes[-1] >= 100 * MILLION, seconds=costs[f"file nine {sizes[-1]}"].wall,
-        against="bare", against_seconds=costs[f"file bare {sizes[-1]}"].wall,
-        beside=beside | {"bare grows, x": grown["file bare"]},
+        f"cost per row, from {sizes[0]:,}", form, "parquet", largest, nine[clock], "x", 1.3, 1.0,
+        binding=sizes[0] == MILLION and largest >= 100 * MILLION, **nine, seconds=costs[f"file nine {largest}"].wall,
+        against="bare", against_seconds=costs[f"file bare {largest}"].wall,
+        beside={**a_row, "bare grows, x": bare[clock]},
     )  # fmt: skip
+
+
+def _growth(costs: dict[str, Cost], name: str, sizes: list[int]) -> dict[Clock, float]:
+    """Return by each clock the highest cost of a row among the larger sizes, as a multiple of that of the first."""
+    first = costs[f"{name} {sizes[0]}"]
+    grown = [costs[f"{name} {rows}"].over(first) for rows in sizes[1:]]
+    scale = [rows / sizes[0] for rows in sizes[1:]]
+    return {clock: max(g[clock] / s for g, s in zip(grown, scale, strict=True)) for clock in ("wall", "cpu")}
