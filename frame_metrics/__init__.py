@@ -14,10 +14,12 @@ being the method of pandas.
 from __future__ import annotations
 
 from frame_metrics.errors import FrameMetricsError, MissingColumnError, OptionError, TableError, UnknownMetricError
+from frame_metrics.shapes import from_dicts, from_lists, from_wide
 from frame_metrics.surfaces.expressions import Expressions, metrics
 from frame_metrics.surfaces.frames import DataFrameRank, LazyFrameRank
 from frame_metrics.surfaces.kinds import rank
 from frame_metrics.surfaces.namespace import register_pandas, register_polars
+from frame_metrics.trec import scan_trec_qrels, scan_trec_run, write_trec_qrels, write_trec_run
 
 __version__ = "0.1.0"
 
@@ -38,6 +40,13 @@ __all__ = [
     "OptionError",
     "TableError",
     "UnknownMetricError",
+    "from_dicts",
+    "from_lists",
+    "from_wide",
     "metrics",
     "rank",
+    "scan_trec_qrels",
+    "scan_trec_run",
+    "write_trec_qrels",
+    "write_trec_run",
 ]

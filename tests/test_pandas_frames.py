@@ -413,9 +413,10 @@ class TestNumbers:
         assert made.rank.mrr() == 0.5
 
     def test_big_endian_keys(self):
-        made = table(pd.Series(np.array([20, 10, 30], dtype=">i8"))).rank.per_query().mrr()
-        assert made["query"].tolist() == [10, 20, 30]
-        assert made["mrr"].tolist() == [0.5, 1.0, 0.0]
+        made = table(query=np.array([20, 20, 10, 10, 30, 30], dtype=">i8"))
+        found = made.rank.per_query().mrr()
+        assert found["query"].tolist() == [10, 20, 30]
+        assert found["mrr"].tolist() == [0.5, 1.0, 0.0]
 
     def test_types_of_results(self):
         found = table().rank.per_query().evaluate("mrr", "num_ret", "auc")

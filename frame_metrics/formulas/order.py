@@ -163,7 +163,7 @@ class Order(Metrics[T]):
                 pl.when(t.above > 0).then(pl.min_horizontal(t.above.cast(pl.Float64), relevant) / worst).otherwise(0.0)
             )
             return Formula(
-                t.hit.count() - pl.when(t.hit.is_not_null()).then(lost).sum(), relevant, relevant, rows="judged"
+                t.found.count() - pl.when(t.hit.is_not_null()).then(lost).sum(), relevant, relevant, rows="judged"
             )
 
         return self._of(formula)

@@ -88,8 +88,8 @@ def _checked_gains(name: str, value: Mapping[Any, Any]) -> dict[float, float]:
     numbers = [n for pair in value.items() for n in pair]
     if not numbers or any(isinstance(n, bool) or not isinstance(n, Real) or not math.isfinite(n) for n in numbers):
         raise wanted(name, "a mapping of grades to gains, all finite numbers", dict(value))
-    gains = {float(grade): float(gain) for grade, gain in sorted(value.items())}
-    if min(gains) <= 0:
+    gains = {float(grade): float(gain) for grade, gain in sorted(value.items()) if (grade, gain) != (0, 0)}
+    if not gains or min(gains) <= 0:
         raise wanted(name, "a mapping of positive grades to gains", dict(value), "a grade of 0 or less has gain 0")
     amounts = list(gains.values())
     if amounts[0] < 0 or any(low > high for low, high in pairwise(amounts)):

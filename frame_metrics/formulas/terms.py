@@ -170,7 +170,7 @@ class Inline(Terms):
     def __init__(self, roles: Roles, *, top: pl.Expr | None = None) -> None:
         self._top = top
         relevance = pl.col(roles.relevance).cast(pl.Float64)
-        self.rank = pl.col(roles.rank).cast(pl.Int64)
+        self.rank = pl.col(roles.rank).cast(pl.Int64, strict=False)
         self.listed = self.rank.is_not_null()
         self.judged = relevance.is_not_null()
         self.grade = pl.when(relevance > 0).then(relevance)

@@ -40,7 +40,7 @@ PROBLEMS = {
     ),
     BAD_RANK: Problem(
         "bad rank",
-        "ranks start at 1 and are whole numbers, but one is 0, negative or fractional",
+        "ranks start at 1 and are whole numbers, but one is not",
         "add 1 to ranks that start at 0; a null rank means judged but not retrieved",
     ),
     BAD_RELEVANCE: Problem(
@@ -72,25 +72,35 @@ PROBLEMS = {
 }
 
 
-def stop(number: pl.Expr, asked: Question, schema: pl.Schema) -> pl.Expr:
-    """Return an expression that is null, and that fails the query if a row has the number of a problem.
+def without(rows: pl.LazyFrame, problems: dict[int, pl.Expr], asked: Question) -> pl.LazyFrame:
+    """Return the rows, in a plan that fails if one of them has a problem."""
+    rows = rows.with_columns(number_of(problems).alias(NUMBER))
+    return rows.filter(stop(pl.col(NUMBER), asked, rows).is_null())
+
+
+def stop(number: pl.Expr, asked: Question, rows: pl.LazyFrame) -> pl.Expr:
+    """Return an expression that is null, and that fails the query if one of the rows has the number of a problem.
 
     The number should be a column: it is looked at more than once.
     """
     worst = number.min()
+    if asked.brief:
+        return failing(worst.is_not_null(), "something is wrong")
+    schema = rows.collect_schema()
     first = {key: pl.col(key).filter(number == worst).first() for key in _printable(asked.keys, schema)}
     example = _spelt(first)
     for problem, (name, column) in _values(asked).items():
-        if column in schema:
+        if column in _printable([column], schema):
             value = _value(pl.col(column).filter(number == worst).first())
             example = pl.when(worst == problem).then(example + pl.lit(f", {name} ") + value).otherwise(example)
     return failing(worst.is_not_null(), _text(worst, example))
 
 
 def _values(asked: Question) -> dict[int, tuple[str, str]]:
-    """Return, for the problems of a single value, how the value is called and in which column it is."""
-    relevance = (asked.relevance, RELEVANCE)
-    return {BAD_RANK: (asked.rank, GIVEN_RANK), BAD_RELEVANCE: relevance, HUGE_RELEVANCE: relevance}
+    """Return, for the problems that a value shows, how the value is called and in which column it is."""
+    rank, relevance = (asked.rank, GIVEN_RANK), (asked.relevance, RELEVANCE)
+    of_values = {BAD_RANK: rank, BAD_RELEVANCE: relevance, HUGE_RELEVANCE: relevance}
+    return of_values | {SHARED_RANK: rank, SAME_ITEM: (asked.item, ITEM)}
 
 
 def values(table: Table, asked: Question) -> dict[int, pl.Expr]:
@@ -142,7 +152,7 @@ def null_query(condition: pl.Expr, asked: Question) -> pl.Expr:
 
 
 def _printable(names: list[str], schema: pl.Schema) -> list[str]:
-    return [n for n in names if not schema[n].is_nested() and schema[n] not in (pl.Binary, pl.Object)]
+    return [n for n in names if n in schema and not schema[n].is_nested() and schema[n] not in (pl.Binary, pl.Object)]
 
 
 def found(table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
@@ -177,9 +187,18 @@ EXAMPLE = f"{PREFIX}example"
 
 def first_rows(table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
     """Return one null, whose making fails if something is wrong with the first rows of the table."""
-    wrong = found(table.head(asked.check_rows), asked, ordered=ordered)
-    worst, first = pl.col(NUMBER).min(), pl.col(EXAMPLE).sort_by(NUMBER).first()
-    return wrong.select(failing(worst.is_not_null(), _text(worst, first)).alias(NUMBER))
+    bad = values(table, asked)
+    if ordered:
+        bad[SHARED_RANK] = (pl.col(RANK) > 0) & _seen(asked, RANK)
+    if table.has_item:
+        bad[SAME_ITEM] = pl.col(ITEM).is_not_null() & _seen(asked, ITEM)
+    rows = table.head(asked.check_rows).frame.with_columns(number_of(bad).alias(NUMBER))
+    return rows.select(stop(pl.col(NUMBER), asked, rows).alias(NUMBER))
+
+
+def _seen(asked: Question, column: str) -> pl.Expr:
+    """Return whether a row of the same list with the same value stands further up in the table."""
+    return ~pl.struct(*asked.keys, column).is_first_distinct()
 
 
 def guarded(result: pl.LazyFrame, table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:

@@ -60,6 +60,7 @@ def roc(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
     """Return shares of non-relevant rows passed and of relevant rows found, down the ranks."""
     free(asked, "k", "fpr", "tpr")
     rows, counts = _down(frame, asked, ordered=False)
+    counts = _with_relevant(counts, asked)
     both = (pl.col(f"{FOUND}_n") > 0) & (pl.col(f"{PASSED}_n") > 0)
     pooled = asked.average == "micro"
     shares = [(pl.col(n) / (1.0 if pooled else pl.col(f"{n}_n"))).sum().alias(n) for n in (PASSED, FOUND)]
@@ -80,13 +81,18 @@ def roc(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
     return pl.concat([origin, points]).sort(*asked.groups, "k", nulls_last=True)
 
 
+def _with_relevant(counts: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+    if asked.no_relevant != "error":
+        return counts
+    return counts.filter(checks.lacking((pl.col(f"{FOUND}_n") == 0).sum()).is_null())
+
+
 def precision_recall(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
     """Return precision and recall down the ranks."""
     free(asked, "k", "recall", "precision")
     rows, counts = _down(frame, asked, ordered=True)
     pooled = asked.average == "micro"
-    if asked.no_relevant == "error":
-        counts = counts.filter(checks.lacking((pl.col(f"{FOUND}_n") == 0).sum()).is_null())
+    counts = _with_relevant(counts, asked)
     if asked.fill is None:
         rows, counts = (f.filter(pl.col(f"{FOUND}_n") > 0) for f in (rows, counts))
     share = pl.when(pl.col(FOUND)).then(1.0 if pooled else 1.0 / pl.col(f"{FOUND}_n")).otherwise(0.0)

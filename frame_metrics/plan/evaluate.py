@@ -226,5 +226,5 @@ def _each_query(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyF
         whole = _beside(whole, frame, asked.keys)
     if lacks := [lack for each in sets for lack in each.lacks()]:
         number = pl.when(pl.any_horizontal(lacks)).then(pl.lit(checks.NOTHING_RELEVANT, dtype=pl.UInt8))
-        whole = whole.filter(checks.stop(number, asked, whole.collect_schema()).is_null())
+        whole = whole.filter(checks.stop(number, asked, whole).is_null())
     return whole.select(*asked.keys, *(score for each in sets for score in each.scores()))

@@ -76,13 +76,19 @@ def _judgments(qrels: pl.LazyFrame, names: dict[str, str], run: pl.LazyFrame, as
 def _of_one_type(run: pl.LazyFrame, judged: pl.LazyFrame, keys: list[str]) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return both tables with keys that can be joined: whole numbers of any size, texts of any kind."""
     ours, theirs = run.collect_schema(), judged.collect_schema()
-    wider = {key: pl.Int64 if ours[key].is_integer() else pl.String for key in keys if ours[key] != theirs[key]}
+    wider = {key: _wider(ours[key], theirs[key]) for key in keys if ours[key] != theirs[key]}
     return run.cast(wider), judged.cast(wider)  # type: ignore[arg-type]
+
+
+def _wider(one: pl.DataType, other: pl.DataType) -> pl.DataType:
+    if pl.Null in (one, other):
+        return other if one == pl.Null else one
+    return pl.Int64() if one.is_integer() else pl.String()
 
 
 def _alike(one: pl.DataType, other: pl.DataType) -> bool:
     texts = (pl.String, pl.Categorical, pl.Enum)
-    return (one.is_integer() and other.is_integer()) or (one in texts and other in texts)
+    return pl.Null in (one, other) or (one.is_integer() and other.is_integer()) or (one in texts and other in texts)
 
 
 def _outer(run: pl.LazyFrame, judged: pl.LazyFrame, asked: Question) -> pl.LazyFrame:

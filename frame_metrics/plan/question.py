@@ -58,6 +58,9 @@ class Question:
         The segments: one result each.
     each_query
         Whether every query is a result of its own.
+    brief
+        Whether a plan that fails may leave out the example. Texts cost time even where nothing fails; who can run a
+        plan a second time asks for them only then.
     steps
         What is done to the table before anything is measured: ranks from scores, then a join with judgments.
     """
@@ -73,6 +76,7 @@ class Question:
     by: tuple[str, ...] = ()
     each_query: bool = False
     steps: tuple[Step, ...] = field(default=(), repr=False)
+    brief: bool = False
 
     @property
     def keys(self) -> list[str]:

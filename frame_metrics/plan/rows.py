@@ -28,7 +28,6 @@ FIRST = f"{terms.PREFIX}first"
 
 _BY_RANK = {terms.HIT, terms.ABOVE, terms.OUTRANKED}
 _OF_LISTS = {terms.IDEAL, terms.BEST, terms.BEST_LISTED, terms.SIZE, FIRST}
-_PROBLEM = f"{terms.PREFIX}problem"
 
 
 class RowSet:
@@ -65,7 +64,7 @@ class RowSet:
 
         The plan fails if something is wrong with a row.
         """
-        rows = self._fine(table.where(self._kept), checks.values(table, self.asked))
+        rows = checks.without(table.where(self._kept), checks.values(table, self.asked), self.asked)
         rows = rows.select(*self.asked.keys, terms.RANK, *self._flags())
         if terms.TOP_GRADE in self.names:
             rows = rows.with_columns(pl.col(terms.GRADE).max().alias(terms.TOP_GRADE))
@@ -73,12 +72,7 @@ class RowSet:
             rows = self._in_order(rows)
         rank = pl.col(terms.RANK)
         same = (rank == rank.shift()) & ~self._start
-        return self._fine(rows, {checks.SHARED_RANK: same}) if self.ordered else rows
-
-    def _fine(self, rows: pl.LazyFrame, problems: dict[int, pl.Expr]) -> pl.LazyFrame:
-        """Return the rows, in a plan that fails if one of them has a problem."""
-        rows = rows.with_columns(checks.number_of(problems).alias(_PROBLEM))
-        return rows.filter(checks.stop(pl.col(_PROBLEM), self.asked, rows.collect_schema()).is_null())
+        return checks.without(rows, {checks.SHARED_RANK: same}, self.asked) if self.ordered else rows
 
     def _kept(self, relevance: pl.Expr) -> pl.Expr:
         if self.kind == "all":

@@ -72,8 +72,8 @@ def ranked(
 def _order(score: pl.Expr, item: str | None, ties: Ties, *, whole: bool) -> pl.Expr:
     """Return the ranks within one list.
 
-    A rank of structs takes about half the time of sorting the whole table, on either engine. Items that sort the other
-    way than scores need a score turned round: `-score`, or for integers `~score`, which cannot overflow.
+    A rank of structs takes about half the time of sorting the whole table, on either engine of Polars 2. Items that
+    sort the other way than scores need a score turned round: `-score`, or for integers `~score`, which cannot overflow.
     """
     if item is None or ties == "first":
         return score.rank("ordinal", descending=True)

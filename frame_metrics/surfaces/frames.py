@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from frame_metrics.errors import TableError
 from frame_metrics.failing import raising
 from frame_metrics.formulas.base import T
 from frame_metrics.surfaces.ranking import Many, Ranking
@@ -16,12 +18,39 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from frame_metrics.plan.question import Question
+    from frame_metrics.surfaces.ranking import Plan
+
+SMALL = 1_000_000
+"""From this number of rows on, the streaming engine is worth its start."""
 
 
-def run(plan: pl.LazyFrame) -> pl.DataFrame:
-    """Return the result of a plan; what a plan says about the table is raised as an error of this package."""
+def run(
+    plan: Plan, frame: pl.DataFrame, asked: Question, full: Callable[[], pl.DataFrame] | None = None
+) -> pl.DataFrame:
+    """Return the result of a plan; what it says about the table is raised as an error of this package.
+
+    Parameters
+    ----------
+    plan
+        What to do with the table and the question.
+    frame, asked
+        The table and the question.
+    full
+        Gives the table in which the example of an error message is looked up, if that is another one.
+    """
+    lazy = frame.lazy()
+    try:
+        with raising():
+            return plan(lazy, replace(asked, brief=True)).collect(engine=_engine(frame))
+    except TableError:
+        table = lazy if full is None else full().lazy()
     with raising():
-        return plan.collect()
+        return plan(table, asked).collect(engine=_engine(frame))
+
+
+def _engine(frame: pl.DataFrame) -> Literal["in-memory", "streaming"]:
+    """Return the engine that is faster for a frame of this size: starting the streaming one takes milliseconds."""
+    return "in-memory" if frame.height < SMALL else "streaming"
 
 
 def number(result: pl.DataFrame) -> float:
@@ -35,8 +64,8 @@ class InMemory(Ranking[T, Many]):
 
     __slots__ = ()
 
-    def _run(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
-        return run(plan(pl.DataFrame(self._frame).lazy()))
+    def _run(self, plan: Plan) -> pl.DataFrame:
+        return run(plan, pl.DataFrame(self._frame), self._asked)
 
 
 class DataFrameRanks(InMemory[pl.DataFrame, pl.DataFrame]):
@@ -44,7 +73,7 @@ class DataFrameRanks(InMemory[pl.DataFrame, pl.DataFrame]):
 
     __slots__ = ()
 
-    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
+    def _many(self, plan: Plan) -> pl.DataFrame:
         return self._run(plan)
 
     _one = _many
@@ -58,10 +87,10 @@ class DataFrameRank(InMemory[float, pl.DataFrame]):
 
     __slots__ = ()
 
-    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
+    def _many(self, plan: Plan) -> pl.DataFrame:
         return self._run(plan)
 
-    def _one(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> float:
+    def _one(self, plan: Plan) -> float:
         return number(self._run(plan))
 
     def _for_many(self, asked: Question) -> DataFrameRanks:
@@ -73,8 +102,8 @@ class LazyFrameRank(Ranking[pl.LazyFrame, pl.LazyFrame]):
 
     __slots__ = ()
 
-    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.LazyFrame:
-        return plan(self._frame)
+    def _many(self, plan: Plan) -> pl.LazyFrame:
+        return plan(self._frame, self._asked)
 
     _one = _many
 
@@ -87,7 +116,7 @@ class ArrowRanks(InMemory["pa.Table", "pa.Table"]):
 
     __slots__ = ()
 
-    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pa.Table:
+    def _many(self, plan: Plan) -> pa.Table:
         return self._run(plan).to_arrow()
 
     _one = _many
@@ -101,10 +130,10 @@ class ArrowRank(InMemory[float, "pa.Table"]):
 
     __slots__ = ()
 
-    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pa.Table:
+    def _many(self, plan: Plan) -> pa.Table:
         return self._run(plan).to_arrow()
 
-    def _one(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> float:
+    def _one(self, plan: Plan) -> float:
         return number(self._run(plan))
 
     def _for_many(self, asked: Question) -> ArrowRanks:

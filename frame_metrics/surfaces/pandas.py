@@ -24,9 +24,9 @@ from frame_metrics.surfaces.method import MethodLike
 from frame_metrics.surfaces.ranking import Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
-    Plan = Callable[[pl.LazyFrame], pl.LazyFrame]
+    from frame_metrics.surfaces.ranking import Plan
 
 
 class _Pandas(Ranking[T, pd.DataFrame]):
@@ -36,20 +36,8 @@ class _Pandas(Ranking[T, pd.DataFrame]):
         converted = Converted(self._frame, self._asked)
         if not self._asked.steps:
             require(converted.present, self._asked)
-        coded = converted.coded()
-        try:
-            return run(plan(coded.lazy())), converted
-        except TableError as error:
-            raise self._spelt(plan, converted, error) from None
-
-    @staticmethod
-    def _spelt(plan: Plan, converted: Converted, error: TableError) -> TableError:
-        """Return the error once more with the keys spelt out: an example in codes says nothing to anybody."""
-        try:
-            run(plan(converted.spelt().lazy()))
-        except TableError as better:
-            return better
-        return error
+        # An example in codes says nothing to anybody, so errors are made again with the keys spelt out.
+        return run(plan, converted.coded(), self._asked, full=converted.spelt), converted
 
     def _many(self, plan: Plan) -> pd.DataFrame:
         result, converted = self._run(plan)
@@ -61,13 +49,13 @@ class _Pandas(Ranking[T, pd.DataFrame]):
         converted = Converted(self._frame, asked)
         if not asked.steps:
             require(converted.present, asked)
-        frame = converted.spelt().lazy()
-        return run(checks.problems(prepared(frame, asked), asked)).to_pandas()
+        return run(lambda frame, a: checks.problems(prepared(frame, a), a), converted.spelt(), asked).to_pandas()
 
     def cascade(self, *, max_grade: float | None = None) -> pd.DataFrame:
         if self._asked.steps:
             asked = self._asked.using(check_rows="all")
-            return run(curves.cascade(pl.from_pandas(self._frame).lazy(), asked, max_grade)).to_pandas()
+            given = pl.from_pandas(self._frame)
+            return run(lambda table, a: curves.cascade(table, a, max_grade), given, asked).to_pandas()
         added = super().cascade(max_grade=max_grade)["cascade"]
         frame: pd.DataFrame = self._frame
         return frame.assign(cascade=added.to_numpy())
@@ -257,11 +245,7 @@ class Codes:
         places = codes.cast(pl.Int64).fill_null(-1).to_numpy()
         if self._uniques is None:
             return pd.Series(pd.Categorical.from_codes(places, dtype=self._dtype))  # type: ignore[call-overload]
-        taken = (
-            pd.Index(self._uniques).take(places, allow_fill=True, fill_value=None)
-            if (places < 0).any()
-            else self._uniques.take(places)
-        )
+        taken = pd.Index(self._uniques).array.take(places, allow_fill=True)
         return pd.Series(taken, dtype=self._dtype)
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from frame_metrics.plan.question import Average, NoRelevant
     from frame_metrics.plan.scores import Ties
 
+    Plan = Callable[[pl.LazyFrame, Question], pl.LazyFrame]
+
 Many = TypeVar("Many")
 
 
@@ -41,11 +43,11 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         self._asked = asked or Question()
 
     @abstractmethod
-    def _many(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> Many:
+    def _many(self, plan: Plan) -> Many:
         """Return the result of a plan for this frame, as a frame of the caller's kind."""
 
     @abstractmethod
-    def _one(self, plan: Callable[[pl.LazyFrame], pl.LazyFrame]) -> T:
+    def _one(self, plan: Plan) -> T:
         """Return the result of a plan that ends in a single metric."""
 
     @abstractmethod
@@ -55,13 +57,12 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
     def _with(self, asked: Question) -> Self:
         return type(self)(self._frame, asked)
 
-    def _many_of_all(self, plan: Callable[[pl.LazyFrame, Question], pl.LazyFrame]) -> Many:
+    def _many_of_all(self, plan: Plan) -> Many:
         """Return the result of a plan that needs all rows, and so checks all of them."""
-        asked = self._asked.using(check_rows="all")
-        return self._with(asked)._many(lambda frame: plan(frame, asked))  # noqa: SLF001 the same class
+        return self._with(self._asked.using(check_rows="all"))._many(plan)  # noqa: SLF001 the same class
 
     def _measure(self, metric: Metric) -> T:
-        return self._one(lambda frame: evaluated(frame, self._asked, [metric]))
+        return self._one(lambda frame, asked: evaluated(frame, asked, [metric]))
 
     if not TYPE_CHECKING:
         # Type checkers take this method for "has every attribute" and would let typos pass.
@@ -233,8 +234,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.evaluate("mrr", "p@1").to_dicts()
         [{'mrr': 0.5, 'p@1': 0.0}]
         """
-        asked = parse_all(metrics)
-        return self._many(lambda frame: evaluated(frame, self._asked, asked))
+        parsed = parse_all(metrics)
+        return self._many(lambda frame, asked: evaluated(frame, asked, parsed))
 
     def check(self) -> Many:
         """Return every kind of problem that the table has, with a count and an example; no rows if there is none.
@@ -268,7 +269,7 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         [(1, 1.0), (2, 0.5)]
         """
         cuts = list(ks)
-        return self._many(lambda frame: curves.at_k(frame, self._asked, metric, cuts))
+        return self._many(lambda frame, asked: curves.at_k(frame, asked, metric, cuts))
 
     def roc_curve(self) -> Many:
         """Return the ROC curve down the ranks: share of non-relevant rows passed, against relevant rows found.
