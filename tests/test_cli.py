@@ -602,7 +602,7 @@ def test_a_number_far_down_that_is_none(folder, refused):
 def test_values_without_meaning(refused):
     LOG.with_columns(pl.col("rank") - 1).write_parquet("bad.parquet")
     reason = refused("evaluate", "bad.parquet")
-    assert reason.startswith("ranks start at 1 and are whole numbers, but one is 0")
+    assert reason.startswith("ranks start at 1 and are whole numbers, but one is not")
     assert "Hint: add 1 to ranks that start at 0" in reason
 
 

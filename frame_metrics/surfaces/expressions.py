@@ -113,7 +113,7 @@ class Expressions(AllMetrics[pl.Expr]):
     def _checks(self, metric: Metric) -> list[pl.Expr]:
         rank, relevance = pl.col(self._asked.rank), pl.col(self._asked.relevance).cast(pl.Float64)
         number = rank.cast(pl.Float64)
-        bad_rank = ((number < 1) | (number != number.floor()) | number.is_nan()).any()
+        bad_rank = ((number < 1) | (number != number.floor()) | ~number.is_finite()).any()
         checks = [_refused(bad_rank, BAD_RANK), _refused((~relevance.is_finite()).any(), BAD_RELEVANCE)]
         if metric.ordered:
             checks.append(_refused(rank.drop_nulls().n_unique() != rank.count(), SHARED_RANK))
