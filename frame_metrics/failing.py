@@ -26,6 +26,9 @@ _LONGEST = 200
 # Polars prints ["first", "second", … "last"] and escapes nothing, so a quote inside a message looks like one that ends
 # it. What follows the quote tells: the next message, or the end of the list and of the paragraph.
 _SHOWN = re.compile(rf'"{MARK}(.*?)"(?=, (?:… )?"{MARK}|\](?:\n\n|\Z))', re.DOTALL)
+_HIDDEN = (
+    "the table failed a check, but `pl.Config(fmt_table_cell_list_len=0)` hides which. Hint: leave that setting out"
+)
 
 
 @overload
@@ -81,7 +84,7 @@ def told(error: Exception) -> str | None:
     """Return the message of `failing` in an error that Polars raised, or None if it is another error.
 
     Where several values fail, it is the message of the first one that Polars prints. Under
-    `pl.Config(fmt_table_cell_list_len=0)` it prints none, and the message is lost.
+    `pl.Config(fmt_table_cell_list_len=0)` it prints none; then all that can be said is that a check failed.
 
     Examples
     --------
@@ -90,8 +93,10 @@ def told(error: Exception) -> str | None:
     >>> told(pl.exceptions.InvalidOperationError('conversion failed: ["n/a"]')) is None
     True
     """
-    shown = _SHOWN.search(str(error))
-    return shown[1] if shown else None
+    text = str(error)
+    if shown := _SHOWN.search(text):
+        return shown[1]
+    return _HIDDEN if "`str` to `i8`" in text and "[…]" in text else None
 
 
 @contextmanager

@@ -205,15 +205,18 @@ class Converted:
 
 def _as_given(column: pl.Series, given: pd.Series[Any]) -> pd.Series[Any]:
     """Return values of a key in the type that the key had, as far as that holds them."""
-    values = column.to_pandas()
-    if given.dtype == object:
+    if given.dtype == object or isinstance(given.dtype, pd.PeriodDtype | pd.IntervalDtype):
         uniques = given.drop_duplicates()
-        known = dict(zip(native(uniques).to_list(), uniques, strict=True))
-        return pd.Series([known.get(value, value) for value in column.to_list()], dtype=object)
+        # By their text: intervals travel as dicts, which cannot be looked up.
+        known = dict(zip(map(repr, native(uniques).to_list()), uniques, strict=True))
+        values = column.to_list()
+        all_known = all(repr(value) in known for value in values)
+        return pd.Series([known.get(repr(v), v) for v in values], dtype=given.dtype if all_known else object)
+    converted = column.to_pandas()
     try:
-        return values.astype(given.dtype)
+        return converted.astype(given.dtype)
     except (TypeError, ValueError):
-        return values
+        return converted
 
 
 def _text(column: pd.Series[Any]) -> pl.Series:
