@@ -13,8 +13,9 @@ being the method of pandas.
 
 from __future__ import annotations
 
+from frame_metrics.dicts import from_dicts
 from frame_metrics.errors import FrameMetricsError, MissingColumnError, OptionError, TableError, UnknownMetricError
-from frame_metrics.shapes import from_dicts, from_lists, from_wide
+from frame_metrics.shapes import from_lists, from_wide
 from frame_metrics.surfaces.expressions import Expressions, metrics
 from frame_metrics.surfaces.frames import DataFrameRank, LazyFrameRank
 from frame_metrics.surfaces.kinds import rank

@@ -20,7 +20,7 @@ from frame_metrics.failing import failing, raising
 from frame_metrics.formulas.terms import PREFIX
 from frame_metrics.plan.scores import ranked
 from frame_metrics.plan.table import missing
-from frame_metrics.shapes import lazy_of
+from frame_metrics.surfaces.kinds import as_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -228,7 +228,7 @@ def _fields(path: str, form: str) -> pl.LazyFrame:
 
 
 def _table(frame: Any, *names: str) -> tuple[pl.LazyFrame, pl.Schema]:
-    table = lazy_of(frame, names)
+    table = as_lazy(frame, names)
     return table, table.collect_schema()
 
 

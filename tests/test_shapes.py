@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import frame_metrics  # noqa: F401 puts .rank on frames
+from frame_metrics.dicts import from_dicts
 from frame_metrics.errors import MissingColumnError, OptionError, TableError
 from frame_metrics.failing import raising
-from frame_metrics.shapes import from_dicts, from_lists, from_wide
+from frame_metrics.shapes import from_lists, from_wide
 
 ENGINES = ["in-memory", "streaming"]
 COLUMNS = ["query", "item", "rank", "relevance"]
@@ -268,7 +269,11 @@ def wide(**options):
             OptionError,
             "`truth_grades` must be one of 'flat', 'reciprocal', got 'flta', did you",
         ),
-        ({"frame": {"p1": ["US"]}}, TypeError, "expected a Polars or pandas frame, got dict. Hint: see from_dicts"),
+        (
+            {"frame": {"p1": ["US"]}},
+            TypeError,
+            "expected a Polars or pandas frame, a pyarrow Table or an Arrow stream, got dict. Hint: make a frame",
+        ),
         (
             {"frame": pl.DataFrame(COUNTRIES | {"rank": 1})},
             TableError,

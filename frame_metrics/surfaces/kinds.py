@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.surfaces.frames import ArrowRank, DataFrameRank, LazyFrameRank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     import pandas as pd
     import pyarrow as pa
@@ -64,16 +64,25 @@ def rank(frame: Any) -> Any:
     return DataFrameRank(read(frame))
 
 
+def as_lazy(frame: Any, names: Collection[str] | None = None) -> pl.LazyFrame:
+    """Return a frame of any kind as a lazy Polars frame; of pandas frames, the named columns that are there."""
+    if isinstance(frame, pl.LazyFrame):
+        return frame
+    if is_pandas(frame):
+        from frame_metrics.surfaces.pandas import columns_of
+
+        return columns_of(frame, names)
+    return read(frame).lazy()
+
+
 def source(frame: Any) -> Callable[[list[str]], pl.LazyFrame]:
     """Return what gives named columns, at least, of a frame of any kind; a stream is read here, once.
 
     Columns of a pandas frame are converted when it is known which: others may hold what cannot be.
     """
     if is_pandas(frame):
-        from frame_metrics.surfaces.pandas import columns_of
-
-        return partial(columns_of, frame)
-    held = frame if isinstance(frame, pl.LazyFrame) else read(frame).lazy()
+        return partial(as_lazy, frame)
+    held = as_lazy(frame)
     return lambda _: held
 
 

@@ -271,7 +271,8 @@ def _little_endian(column: pd.Series[Any]) -> pd.Series[Any]:
     return column
 
 
-def columns_of(frame: pd.DataFrame, names: Collection[str]) -> pl.LazyFrame:
+def columns_of(frame: pd.DataFrame, names: Collection[str] | None = None) -> pl.LazyFrame:
     """Return columns, or index levels, of a pandas frame as a lazy frame that does not see later changes of it."""
     there = Converted(frame, Question())
-    return pl.DataFrame({name: native(there.series(name).copy()) for name in names if name in there.present}).lazy()
+    wanted = there.present if names is None else [name for name in names if name in there.present]
+    return pl.DataFrame({name: native(there.series(name).copy()) for name in wanted}).lazy()
