@@ -194,7 +194,7 @@ def test_chart(tmp_path):
     from tests.benchmark import chart
 
     lines = [
-        peers.PeerResult(n, "1", "int_keys", ROWS, m, seconds=s, ours_seconds=0.01, faster=s / 0.01)
+        peers.PeerResult(n, "1", "int_keys", ROWS, m, seconds=s, ours_seconds=0.01, wall=s / 0.01)
         for n, m, s in (("slow", 7, 2.0), ("one", 1, 0.1))
     ]
     result = {"peers": [line.plain() for line in lines]}

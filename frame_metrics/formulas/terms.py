@@ -55,10 +55,9 @@ class Terms(ABC):
         The row's relevance where that is positive, else null.
     relevant
         Whether the row counts as relevant for binary metrics.
-    found
-        The place of a relevant row, else null.
-    hit
-        1, 2, 3, ... down the list for relevant rows that were retrieved, else null.
+    found, hit
+        The places of the query's relevant rows, and 1, 2, 3, ... down these places; null where there are no more. A row
+        carries some place and its number, not necessarily its own.
     ideal, best, best_listed
         The ideal list of the query: places 1, 2, 3, ..., and the grade that stands there when all rows with a positive
         grade, or the retrieved ones among them, are put in order. A row carries some place of its query's ideal list,
@@ -119,12 +118,11 @@ class Columns(Terms):
         self.nonrelevant = pl.col(NONRELEVANT)
         self.above = pl.col(ABOVE)
         self.outranked = pl.col(OUTRANKED)
+        self.found = pl.col(FOUND)
         if all_relevant:
-            self.found = self.rank
             self.relevant = pl.lit(True)
             self.number_relevant = self.number_graded = pl.len()
         else:
-            self.found = pl.col(FOUND)
             self.relevant = pl.col(RELEVANT)
             self.number_relevant = self.relevant.sum()
             self.number_graded = self.grade.count()

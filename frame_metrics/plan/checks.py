@@ -84,15 +84,14 @@ def stop(number: pl.Expr, asked: Question, rows: pl.LazyFrame) -> pl.Expr:
     The number should be a column: it is looked at more than once.
     """
     worst = number.min()
-    if asked.brief:
+    if asked.eager:
         return failing(worst.is_not_null(), "something is wrong")
-    schema = rows.collect_schema()
-    first = {key: pl.col(key).filter(number == worst).first() for key in _printable(asked.keys, schema)}
-    example = _spelt(first)
+    schema, at = rows.collect_schema(), number.arg_min()
+    example = _spelt({key: pl.col(key).get(at) for key in _printable(asked.keys, schema)})
     for problem, (name, column) in _values(asked).items():
         if column in _printable([column], schema):
-            value = _value(pl.col(column).filter(number == worst).first())
-            example = pl.when(worst == problem).then(example + pl.lit(f", {name} ") + value).otherwise(example)
+            value = pl.lit(f", {name} ") + _value(pl.col(column).get(at))
+            example = pl.when(worst == problem).then(example + value).otherwise(example)
     return failing(worst.is_not_null(), _text(worst, example))
 
 

@@ -58,9 +58,9 @@ class Question:
         The segments: one result each.
     each_query
         Whether every query is a result of its own.
-    brief
-        Whether a plan that fails may leave out the example. Texts cost time even where nothing fails; who can run a
-        plan a second time asks for them only then.
+    eager
+        Whether the plan is run at once, in memory, and can be run again. It may then take the ways that are fast in
+        memory, and fail without an example: texts cost time even where nothing fails, so they are left to a second run.
     steps
         What is done to the table before anything is measured: ranks from scores, then a join with judgments.
     """
@@ -76,7 +76,7 @@ class Question:
     by: tuple[str, ...] = ()
     each_query: bool = False
     steps: tuple[Step, ...] = field(default=(), repr=False)
-    brief: bool = False
+    eager: bool = False
 
     @property
     def keys(self) -> list[str]:

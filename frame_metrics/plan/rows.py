@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FIRST = f"{terms.PREFIX}first"
 """Whether a row is the first of its list."""
 
+_DOWN = f"{terms.PREFIX}down"
 _BY_RANK = {terms.HIT, terms.ABOVE, terms.OUTRANKED}
 _OF_LISTS = {terms.IDEAL, terms.BEST, terms.BEST_LISTED, terms.SIZE, FIRST}
 
@@ -68,11 +69,18 @@ class RowSet:
         rows = rows.select(*self.asked.keys, terms.RANK, *self._flags())
         if terms.TOP_GRADE in self.names:
             rows = rows.with_columns(pl.col(terms.GRADE).max().alias(terms.TOP_GRADE))
-        if self.ordered or self.names & (_BY_RANK | _OF_LISTS):
-            rows = self._in_order(rows)
-        rank = pl.col(terms.RANK)
+        if not (self.ordered or self.names & (_BY_RANK | _OF_LISTS)):
+            return rows
+        rows = self._by_list(rows) if self._lists_suffice else self._by_rank(rows)
+        rank = pl.col(_DOWN if self._lists_suffice else terms.RANK)
         same = (rank == rank.shift()) & ~self._start
         return checks.without(rows, {checks.SHARED_RANK: same}, self.asked) if self.ordered else rows
+
+    @property
+    def _lists_suffice(self) -> bool:
+        """Whether ranks and grades can each be put in order by themselves, which is faster, but in memory only."""
+        together = self.kind != "relevant" or any(name.startswith(terms.REACH) for name in self.names)
+        return self.asked.eager and not together
 
     def _kept(self, relevance: pl.Expr) -> pl.Expr:
         if self.kind == "all":
@@ -92,7 +100,7 @@ class RowSet:
             terms.GRADE: relevance if self.kind == "relevant" else pl.when(relevance > 0).then(relevance),
             terms.JUDGED: relevance.is_not_null(),
             terms.RELEVANT: relevant,
-            terms.FOUND: pl.when(relevant).then(rank),
+            terms.FOUND: rank if self.all_relevant else pl.when(relevant).then(rank),
             terms.NONRELEVANT: (relevance >= 0).fill_null(False) & ~relevant,
         }
         return [flag.alias(name) for name, flag in flags.items() if name in self._needed]
@@ -109,25 +117,52 @@ class RowSet:
             terms.TOP_GRADE: {terms.GRADE},
         }
         needed = self.names.union(*(more.get(name, set()) for name in self.names))
-        return needed - {terms.FOUND, terms.RELEVANT} if self.all_relevant else needed
+        return needed - {terms.RELEVANT} if self.all_relevant else needed
 
-    def _in_order(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        # Within a shared rank, relevant rows come last, which `outranked` relies on.
+    def _by_list(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the rows list by list, with the ranks of each list in order, beside rows that they need not belong to.
+
+        Putting whole rows in the order of their ranks costs several times as much.
+        """
+        rows = rows.sort(self.asked.keys)
+        ranks = [name for name in (terms.FOUND, terms.HIT) if name in self.names]
+        columns = [self._down(pl.col(terms.FOUND)).alias(terms.FOUND)] if ranks else []
+        columns += [self._down(pl.col(terms.RANK)).alias(_DOWN)] if self.ordered else []
+        rows = rows.with_columns(*columns, *self._made(self._of_lists()))
+        return rows.with_columns(self._made({terms.HIT: self._hit}))
+
+    def _by_rank(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the rows in the order of their ranks; within a shared one relevant rows last, for `outranked`."""
         last = [terms.RELEVANT] if terms.OUTRANKED in self.names else []
-        rows = rows.sort(*self.asked.keys, terms.RANK, *last, nulls_last=True)
-        made: dict[str, Callable[[], pl.Expr]] = {
-            terms.HIT: self._hit,
-            terms.ABOVE: self._above,
-            terms.OUTRANKED: self._outranked,
+        # A sort that puts nulls last takes a slower way than one without nulls.
+        rows = rows.sort(*self.asked.keys, pl.col(terms.RANK).fill_null(LAST_RANK), *last)
+        of_ranks = {terms.HIT: self._hit, terms.ABOVE: self._above, terms.OUTRANKED: self._outranked}
+        return rows.with_columns(*self._made(of_ranks | self._of_lists()), *self._reaches())
+
+    def _made(self, makers: dict[str, Callable[[], pl.Expr]]) -> list[pl.Expr]:
+        return [make().alias(name) for name, make in makers.items() if name in self.names]
+
+    def _of_lists(self) -> dict[str, Callable[[], pl.Expr]]:
+        """Return what can be made of rows that stand list by list."""
+        listed = pl.when(pl.col(terms.RANK).is_not_null()).then(pl.col(terms.GRADE))
+        return {
             FIRST: lambda: self._start,
             terms.SIZE: self._size,
             terms.IDEAL: lambda: self._count(None),
             terms.BEST: lambda: self._best(pl.col(terms.GRADE)),
-            terms.BEST_LISTED: lambda: self._best(pl.when(pl.col(terms.RANK).is_not_null()).then(pl.col(terms.GRADE))),
+            terms.BEST_LISTED: lambda: self._best(listed),
         }
-        return rows.with_columns(
-            *(make().alias(name) for name, make in made.items() if name in self.names), *self._reaches()
-        )
+
+    @property
+    def _list(self) -> pl.Expr:
+        """The number of the list."""
+        return self._start.cum_sum().cast(pl.Int64)
+
+    def _down(self, rank: pl.Expr) -> pl.Expr:
+        """Return the ranks of each list in order, nulls last; see `_best`."""
+        base = self._list * (LAST_RANK + 1)
+        down = (base + rank.cast(pl.Int64).fill_null(LAST_RANK)).sort() - base
+        return pl.when(down < LAST_RANK).then(down).cast(pl.UInt32)
 
     def _best(self, grade: pl.Expr) -> pl.Expr:
         """Return the grades of each list in falling order.
@@ -137,14 +172,14 @@ class RowSet:
         """
         code = (grade.rank("dense") if self.floating else grade).cast(pl.Int64).fill_null(0)
         base = code.max() + 1
-        end = (self._start.cum_sum().cast(pl.Int64) + 1) * base
+        end = (self._list + 1) * base
         best = end - (end - code).sort()
         if not self.floating:
             return best
         return grade.drop_nulls().unique().sort().gather(pl.when(best > 0).then(best - 1))
 
     def _hit(self) -> pl.Expr:
-        return self._number(pl.col(terms.RANK if self.all_relevant else terms.FOUND).is_not_null())
+        return self._number(pl.col(terms.FOUND).is_not_null())
 
     def _above(self) -> pl.Expr:
         found = pl.col(terms.FOUND).is_not_null()

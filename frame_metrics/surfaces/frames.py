@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from frame_metrics.plan.question import Question
     from frame_metrics.surfaces.ranking import Plan
-
-SMALL = 1_000_000
-"""From this number of rows on, the streaming engine is worth its start."""
 
 
 def run(
@@ -41,16 +38,11 @@ def run(
     lazy = frame.lazy()
     try:
         with raising():
-            return plan(lazy, replace(asked, brief=True)).collect(engine=_engine(frame))
+            return plan(lazy, replace(asked, eager=True)).collect(engine="in-memory")
     except TableError:
         table = lazy if full is None else full().lazy()
     with raising():
-        return plan(table, asked).collect(engine=_engine(frame))
-
-
-def _engine(frame: pl.DataFrame) -> Literal["in-memory", "streaming"]:
-    """Return the engine that is faster for a frame of this size: starting the streaming one takes milliseconds."""
-    return "in-memory" if frame.height < SMALL else "streaming"
+        return plan(table, asked).collect(engine="in-memory")
 
 
 def number(result: pl.DataFrame) -> float:

@@ -12,13 +12,15 @@ from typing import Any
 
 OURS, THEIRS = "#d9480f", "#adb5bd"
 SHORTEST = 0.001
+MANY = 10
+TICKS = [0.001, 0.01, 0.1, 1, 10, 100]
 STARTS = {"int_keys": "Polars, integer keys", "text_keys": "Polars, text keys", "pandas": "pandas, text keys"}
 
 
 def bars(result: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the bars: every peer that ran, and ours from each kind of frame that they start from."""
     ran = [peer for peer in result["peers"] if peer["seconds"] and not peer["peer"].startswith("ours")]
-    made = [_bar(_label(peer), peer["seconds"], peer["faster"], ours=False) for peer in ran]
+    made = [_bar(_label(peer), peer["seconds"], peer["wall"], ours=False) for peer in ran]
     whole = [peer for peer in ran if peer["metrics"] == 7]
     for takes, name in STARTS.items():
         if times := [peer["ours_seconds"] for peer in whole if peer["takes"] == takes]:
@@ -30,14 +32,14 @@ def _label(peer: dict[str, Any]) -> str:
     return peer["peer"] if peer["metrics"] == 7 else f"{peer['peer']} (nDCG only)"
 
 
-def _bar(name: str, seconds: float, faster: float | None, *, ours: bool) -> dict[str, Any]:
+def _bar(name: str, seconds: float, ratio: float | None, *, ours: bool) -> dict[str, Any]:
     time = f"{seconds * 1e3:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
     return {
         "name": name,
         "seconds": seconds,
         "start": SHORTEST,
         "whose": "frame_metrics" if ours else "others",
-        "text": time if faster is None else f"{time}, {faster:.0f}x",
+        "text": time if ratio is None else f"{time}, {ratio:.{0 if ratio >= MANY else 1}f}x",
     }
 
 
@@ -55,12 +57,15 @@ def drawn(result: dict[str, Any]) -> Any:
         "whose:N", scale=alt.Scale(domain=["frame_metrics", "others"], range=[OURS, THEIRS]), legend=None
     )
     drawn_bars = base.mark_bar(height=16, cornerRadiusEnd=2).encode(
-        x=alt.X("start:Q", scale=scale, title="seconds, logarithmic scale", axis=alt.Axis(format="~g", tickCount=6)),
+        x=alt.X("start:Q", scale=scale, title="seconds, logarithmic scale", axis=alt.Axis(format="~g", values=TICKS)),
         x2="seconds:Q",
         color=colour,
     )
     texts = base.mark_text(align="left", dx=5, color="#343a40").encode(x=alt.X("seconds:Q", scale=scale), text="text:N")
-    title = alt.Title(f"Seven ranking metrics of {rows:,} rows", subtitle="from a frame in memory, conversion included")
+    title = alt.Title(
+        f"Seven ranking metrics of {rows:,} rows",
+        subtitle="from a frame in memory, conversion included; x: times ours from the same frame",
+    )
     return (
         (drawn_bars + texts)
         .properties(width=460, height=alt.Step(26), title=title, background="white")
