@@ -86,11 +86,11 @@ def stop(number: pl.Expr, asked: Question, rows: pl.LazyFrame) -> pl.Expr:
     worst = number.min()
     if asked.eager:
         return failing(worst.is_not_null(), "something is wrong")
-    schema, at = rows.collect_schema(), number.arg_min()
-    example = _spelt({key: pl.col(key).get(at) for key in _printable(asked.keys, schema)})
+    schema = rows.collect_schema()
+    example = _spelt({key: pl.col(key).filter(number == worst).first() for key in _printable(asked.keys, schema)})
     for problem, (name, column) in _values(asked).items():
         if column in _printable([column], schema):
-            value = pl.lit(f", {name} ") + _value(pl.col(column).get(at))
+            value = pl.lit(f", {name} ") + _value(pl.col(column).filter(number == worst).first())
             example = pl.when(worst == problem).then(example + value).otherwise(example)
     return failing(worst.is_not_null(), _text(worst, example))
 
