@@ -207,11 +207,12 @@ def test_chart(tmp_path):
     assert "<svg" in (tmp_path / "chart.svg").read_text()
 
 
-@pytest.mark.parametrize("bad", [["--rows", "150"], ["--forms", "sorted,nice"]])
+@pytest.mark.parametrize("bad", [["--rows", "150"], ["--forms", "sorted,nice"], ["--peers", "DuckDB,duck"]])
 def test_bad_options_are_refused(bad, capsys):
     with pytest.raises(SystemExit):
         program.options(bad)
-    assert "multiples of 100" in (said := capsys.readouterr().err) or "--forms takes" in said
+    said = capsys.readouterr().err
+    assert any(text in said for text in ("multiples of 100", "--forms takes", "--peers: expected"))
 
 
 def test_nine_metrics_are_nine():

@@ -59,8 +59,8 @@ class Question:
     each_query
         Whether every query is a result of its own.
     eager
-        Whether the plan is run at once, in memory, and can be run again. It may then take the ways that are fast in
-        memory, and fail without an example: texts cost time even where nothing fails, so they are left to a second run.
+        Whether the plan is run at once and can be run again. It may then fail without an example: texts cost time even
+        where nothing fails, so they are left to a second run.
     steps
         What is done to the table before anything is measured: ranks from scores, then a join with judgments.
     """

@@ -78,9 +78,8 @@ class RowSet:
 
     @property
     def _lists_suffice(self) -> bool:
-        """Whether ranks and grades can each be put in order by themselves, which is faster, but in memory only."""
-        together = self.kind != "relevant" or any(name.startswith(terms.REACH) for name in self.names)
-        return self.asked.eager and not together
+        """Whether ranks and grades can each be put in order by themselves, which is faster."""
+        return self.kind == "relevant" and not any(name.startswith(terms.REACH) for name in self.names)
 
     def _kept(self, relevance: pl.Expr) -> pl.Expr:
         if self.kind == "all":

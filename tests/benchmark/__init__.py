@@ -1,7 +1,7 @@
 """How fast the package is, against a bare `group_by` and against other packages.
 
-    python -m tests.benchmark                                   every case and every peer, about half an hour
-    python -m tests.benchmark --quick                           the same on little data, in a minute
+    python -m tests.benchmark                                   every case and every peer: 15 minutes, 2 GB of files
+    python -m tests.benchmark --quick                           the same on little data: a minute
     python -m tests.benchmark --rows 10000000 --only nine       some cases only
     python -m tests.benchmark --big 0 --peers none              no large file, no peers
     python -m tests.benchmark --out result.json --chart benchmark.svg

@@ -31,7 +31,7 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         "--big", type=int, default=100_000_000, help="rows of the file for memory and cost per row; 0: none"
     )
     parser.add_argument("--forms", default="sorted,shuffled,string,qrels", help="forms of the data, with commas")
-    parser.add_argument("--only", help="cases whose name has this text in it")
+    parser.add_argument("--only", help="cases whose name has this text in it; none: no case")
     parser.add_argument("--peers", default="all", help="names of peers with commas, all or none")
     parser.add_argument("--peer-rows", type=int, default=1_000_000, help="rows for the peers")
     parser.add_argument("--repeat", type=int, default=7, help="rounds of which the smallest time counts")
@@ -45,6 +45,10 @@ def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     asked.forms = asked.forms.split(",")
     if unknown := set(asked.forms) - {"sorted", "shuffled", "string", "qrels"}:
         parser.error(f"--forms takes sorted, shuffled, string and qrels, got {', '.join(sorted(unknown))}")
+    try:
+        peers.chosen(asked.peers)
+    except ValueError as error:
+        parser.error(f"--peers: {error}")
     if asked.quick:
         vars(asked).update(QUICK)
     return asked

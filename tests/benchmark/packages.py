@@ -244,7 +244,7 @@ PEERS = (
         "dicts made one query at a time",
     ),
     Peer(
-        "pytrec_eval, by row", "pytrec-eval-terrier", "pytrec_eval", "text_keys", _pytrec_eval_by_row, None,
+        "pytrec_eval (by row)", "pytrec-eval-terrier", "pytrec_eval", "text_keys", _pytrec_eval_by_row, None,
         "dicts filled one row at a time",
     ),
     Peer("ir_measures", "ir-measures", "ir_measures", "pandas", _ir_measures, 30),
@@ -264,12 +264,12 @@ PEERS = (
     ),
     Peer("DuckDB", "duckdb", "duckdb", "int_keys", _duckdb, 3, "SQL: two windows over the relevant rows"),
     Peer(
-        "DuckDB, every row", "duckdb", "duckdb", "int_keys", lambda tables: _duckdb(tables, sql.EVERY_ROW), None,
+        "DuckDB (every row)", "duckdb", "duckdb", "int_keys", lambda tables: _duckdb(tables, sql.EVERY_ROW), None,
         "SQL: two windows over every row",
     ),
     Peer("textbook Polars", "polars", "polars", "int_keys", _textbook, 5, "a sort inside each group"),
     Peer(
-        "ours, judged_by", "frame_metrics", "frame_metrics", "text_keys", _judged, None, "ours from run and qrels apart"
+        "ours (judged_by)", "frame_metrics", "frame_metrics", "text_keys", _judged, None, "run and qrels apart"
     ),
 )  # fmt: skip
 """The peers, and ours from the two tables that the first four start from."""

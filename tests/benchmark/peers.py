@@ -148,4 +148,7 @@ def find(name: str) -> Peer:
 def chosen(names: str) -> list[Peer]:
     """Return the peers named in a list with commas; `all` and `none` are names too."""
     wanted = {name.strip().lower() for name in names.split(",")}
+    if unknown := wanted - {"all", "none", *(peer.name.lower() for peer in PEERS)}:
+        known = ", ".join(peer.name for peer in PEERS)
+        raise ValueError(f"expected all, none or some of {known}, got {', '.join(sorted(unknown))}")
     return [peer for peer in PEERS if "all" in wanted or peer.name.lower() in wanted]
