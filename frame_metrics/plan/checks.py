@@ -8,7 +8,7 @@ the non-relevant ones for nDCG, are checked too among the first `check_rows` of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -72,10 +72,31 @@ PROBLEMS = {
 }
 
 
-def without(rows: pl.LazyFrame, problems: dict[int, pl.Expr], asked: Question) -> pl.LazyFrame:
-    """Return the rows, in a plan that fails if one of them has a problem."""
-    rows = rows.with_columns(number_of(problems).alias(NUMBER))
-    return rows.filter(stop(pl.col(NUMBER), asked, rows).is_null())
+def fine(problems: dict[int, pl.Expr], asked: Question, rows: pl.LazyFrame) -> pl.Expr:
+    """Return whether a row has none of these problems: true, or else the plan fails.
+
+    Row by row, so that a streaming engine need not hold the rows back; the texts are made where there is a problem.
+    """
+    if asked.eager:
+        return failing(number_of(problems).min().is_not_null(), "something is wrong").is_null()
+    schema = rows.collect_schema()
+    keys = _printable(asked.keys, schema)
+    return pl.all_horizontal(
+        failing(bad, *_about(number, bad, keys, asked, schema)).is_null() for number, bad in problems.items()
+    )
+
+
+def _about(number: int, bad: pl.Expr, keys: list[str], asked: Question, schema: pl.Schema) -> tuple[Any, ...]:
+    """Return the text for a problem, and the values that it quotes."""
+    problem, (name, column) = PROBLEMS[number], _values(asked).get(number, ("", ""))
+    quoted = {key: key for key in keys} | ({name: column} if column in _printable([column], schema) else {})
+    places = ", ".join(f"{_escaped(name)} {{}}" for name in quoted) or "in a key that has no text"
+    values = (_value(pl.when(bad).then(pl.col(c))) if schema[c].is_float() else c for c in quoted.values())
+    return (f"{problem.says}: {places}. Hint: {problem.hint}", *values)
+
+
+def _escaped(name: str) -> str:
+    return name.replace("{", "(").replace("}", ")")
 
 
 def stop(number: pl.Expr, asked: Question, rows: pl.LazyFrame) -> pl.Expr:

@@ -27,6 +27,7 @@ FIRST = f"{terms.PREFIX}first"
 """Whether a row is the first of its list."""
 
 _DOWN = f"{terms.PREFIX}down"
+_SAME = f"{terms.PREFIX}same"
 _BY_RANK = {terms.HIT, terms.ABOVE, terms.OUTRANKED}
 _OF_LISTS = {terms.IDEAL, terms.BEST, terms.BEST_LISTED, terms.SIZE, FIRST}
 
@@ -65,7 +66,10 @@ class RowSet:
 
         The plan fails if something is wrong with a row.
         """
-        rows = checks.without(table.where(self._kept), checks.values(table, self.asked), self.asked)
+        rows = table.where(self._kept)
+        # As part of a column, not as a filter: that would be pushed down to the scan, and see all rows.
+        fine = checks.fine(checks.values(table, self.asked), self.asked, rows)
+        rows = rows.with_columns(pl.when(fine).then(pl.col(terms.RANK)).alias(terms.RANK))
         rows = rows.select(*self.asked.keys, terms.RANK, *self._flags())
         if terms.TOP_GRADE in self.names:
             rows = rows.with_columns(pl.col(terms.GRADE).max().alias(terms.TOP_GRADE))
@@ -74,7 +78,10 @@ class RowSet:
         rows = self._by_list(rows) if self._lists_suffice else self._by_rank(rows)
         rank = pl.col(_DOWN if self._lists_suffice else terms.RANK)
         same = (rank == rank.shift()) & ~self._start
-        return checks.without(rows, {checks.SHARED_RANK: same}, self.asked) if self.ordered else rows
+        if not self.ordered:
+            return rows
+        rows = rows.with_columns(same.alias(_SAME))
+        return rows.filter(checks.fine({checks.SHARED_RANK: pl.col(_SAME)}, self.asked, rows))
 
     @property
     def _lists_suffice(self) -> bool:
