@@ -211,10 +211,10 @@ def _universe(table: Table, asked: Question) -> pl.LazyFrame:
     """Return the number of queries, in all or for each segment; the plan fails if one is null."""
     query = pl.col(asked.query)
     null = checks.null_query(query.null_count() > 0, asked).is_null()
-    if asked.by:
-        queries = table.given.select(asked.keys).unique().group_by(asked.by)
-        return queries.agg(pl.when(null).then(pl.len()).cast(pl.Int64).alias(QUERIES))
-    return table.given.select(pl.when(null).then(query.n_unique()).cast(pl.Int64).alias(QUERIES))
+    queries = pl.when(null).then(query.n_unique()).cast(pl.Int64).alias(QUERIES)
+    if asked.query in asked.by:
+        return table.given.select(asked.by).unique().with_columns(pl.lit(1, dtype=pl.Int64).alias(QUERIES))
+    return table.given.group_by(asked.by).agg(queries) if asked.by else table.given.select(queries)
 
 
 def _each_query(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
