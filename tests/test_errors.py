@@ -918,3 +918,10 @@ class TestExpressions:
     def test_a_grade_without_a_gain(self):
         with pytest.raises(pl.exceptions.PolarsError, match="has no grade 2"):
             table().group_by("query").agg(fm.metrics.ndcg(gain={1: 3}))
+
+
+def test_text_keys_are_quoted_whole():
+    made = pl.DataFrame({"query": ["v1.0", "v1.0"], "rank": [1, 1], "relevance": [1, 1]})
+    with pytest.raises(fm.TableError, match=r"query v1\.0"):
+        made.rank.ndcg()
+    assert made.rank.check()["example"].to_list() == ["query v1.0, rank 1"]

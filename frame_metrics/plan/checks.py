@@ -91,7 +91,7 @@ def _about(number: int, bad: pl.Expr, keys: list[str], asked: Question, schema: 
     problem, (name, column) = PROBLEMS[number], _values(asked).get(number, ("", ""))
     quoted = {key: key for key in keys} | ({name: column} if column in _printable([column], schema) else {})
     places = ", ".join(f"{_escaped(name)} {{}}" for name in quoted) or "in a key that has no text"
-    values = (_value(pl.when(bad).then(pl.col(c))) if schema[c].is_float() else c for c in quoted.values())
+    values = (_value(pl.when(bad).then(pl.col(c)), schema[c]) if schema[c].is_float() else c for c in quoted.values())
     return (f"{problem.says}: {places}. Hint: {problem.hint}", *values)
 
 
@@ -108,10 +108,11 @@ def stop(number: pl.Expr, asked: Question, rows: pl.LazyFrame) -> pl.Expr:
     if asked.eager:
         return failing(worst.is_not_null(), "something is wrong")
     schema = rows.collect_schema()
-    example = _spelt({key: pl.col(key).filter(number == worst).first() for key in _printable(asked.keys, schema)})
+    first = {key: pl.col(key).filter(number == worst).first() for key in _printable(asked.keys, schema)}
+    example = _spelt({key: _value(value, schema[key]) for key, value in first.items()})
     for problem, (name, column) in _values(asked).items():
         if column in _printable([column], schema):
-            value = pl.lit(f", {name} ") + _value(pl.col(column).filter(number == worst).first())
+            value = pl.lit(f", {name} ") + _value(pl.col(column).filter(number == worst).first(), schema[column])
             example = pl.when(worst == problem).then(example + value).otherwise(example)
     return failing(worst.is_not_null(), _text(worst, example))
 
@@ -151,12 +152,14 @@ def _text(number: pl.Expr, example: pl.Expr) -> pl.Expr:
 def _spelt(example: dict[str, pl.Expr]) -> pl.Expr:
     if not example:
         return pl.lit("in a key that has no text")
-    parts = [(pl.lit(f"{name} "), _value(e), pl.lit(", ")) for name, e in example.items()]
+    parts = [(pl.lit(f"{name} "), value, pl.lit(", ")) for name, value in example.items()]
     return pl.concat_str([part for three in parts for part in three][:-1])
 
 
-def _value(value: pl.Expr) -> pl.Expr:
-    return value.cast(pl.String).str.strip_suffix(".0").fill_null("null")
+def _value(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return the text of a value; whole numbers look alike in columns of floats and of integers."""
+    text = value.cast(pl.String)
+    return (text.str.strip_suffix(".0") if dtype.is_float() else text).fill_null("null")
 
 
 def lacking(number: pl.Expr) -> pl.Expr:
@@ -195,9 +198,10 @@ def _repeated(frame: pl.LazyFrame, column: str, number: int, asked: Question) ->
 
 def _example(rows: pl.LazyFrame, number: int, asked: Question, more: dict[str, str]) -> pl.LazyFrame:
     columns = {key: key for key in asked.keys} | more
-    printable = _printable(list(columns.values()), rows.collect_schema())
-    example = _spelt({name: pl.col(column) for name, column in columns.items() if column in printable})
-    found = rows.with_columns(pl.lit(number, dtype=pl.UInt8).alias(NUMBER), example.alias(EXAMPLE))
+    schema = rows.collect_schema()
+    printable = _printable(list(columns.values()), schema)
+    shown = {name: _value(pl.col(c), schema[c]) for name, c in columns.items() if c in printable}
+    found = rows.with_columns(pl.lit(number, dtype=pl.UInt8).alias(NUMBER), _spelt(shown).alias(EXAMPLE))
     return found.select(NUMBER, EXAMPLE)
 
 
