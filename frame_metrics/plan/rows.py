@@ -85,8 +85,9 @@ class RowSet:
 
     @property
     def _lists_suffice(self) -> bool:
-        """Whether ranks and grades can each be put in order by themselves, which is faster."""
-        return self.kind == "relevant" and not any(name.startswith(terms.REACH) for name in self.names)
+        """Whether ranks and grades can each be put in order by themselves, which is faster in memory."""
+        together = self.kind != "relevant" or any(name.startswith(terms.REACH) for name in self.names)
+        return self.asked.eager and not together
 
     def _kept(self, relevance: pl.Expr) -> pl.Expr:
         if self.kind == "all":
