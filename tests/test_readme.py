@@ -6,6 +6,7 @@
 import ast
 import contextlib
 import io
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Literal, get_args, get_origin
 import pytest
 
 import frame_metrics as fm
+from tests.benchmark.table import page
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -105,3 +107,9 @@ def test_links_lead_somewhere(link):
 
 if __name__ == "__main__":
     print(metrics_table())  # noqa: T201
+
+
+def test_speed_is_what_was_measured():
+    result = json.loads((ROOT / "tests" / "benchmark" / "result.json").read_text())
+    shown = README.partition("<!-- speed -->")[2].partition("<!-- /speed -->")[0]
+    assert shown.strip() == page(result)

@@ -126,3 +126,22 @@ def _seconds(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value * 1e3:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def page(result: dict[str, Any]) -> str:
+    """Return what the README shows: the cases that bind, the peers, and what they were measured on."""
+    machine = result["machine"]
+    shown = [each for each in result["cases"] if each["binding"] and each["rows"] != 1_000_000]
+    cases = [case_cells(each) for each in shown]
+    columns = [CASES.index(name) for name in ("case", "form", "rows", "measured", "wall", "seconds", "must", "verdict")]
+    peers = [peer_cells(each) for each in result["peers"]]
+    chosen = [PEERS.index(name) for name in ("peer", "version", "seconds", "ours", "faster", "must", "verdict", "note")]
+    named, python = ("frame_metrics", "polars", "pandas", "pyarrow"), result["python"]
+    versions = ", ".join(f"{name} {result['packages'][name]}" for name in named)
+    return "\n\n".join(
+        [
+            f"{result['date'][:10]}, {machine['cores']} cores ({machine['cpu']}), Python {python}, {versions}.",
+            markdown([CASES[c] for c in columns], [[cells[c] for c in columns] for cells in cases]),
+            markdown([PEERS[c] for c in chosen], [[cells[c] for c in chosen] for cells in peers]),
+        ]
+    )
