@@ -457,7 +457,7 @@ def test_the_list_of_metrics_for_people(run):
     assert "average_precision@k (map, ap)\n    Average precision" in text
     assert "    gain = linear (default), exponential, {grade:gain,...}\n" in text
     assert "    p = a number > 0 and < 1 (default: 0.8)\n" in text
-    assert "    max_grade = a number > 0 (default: none)\n" in text
+    assert "    max_grade = a number > 0 and <= 500 (default: none)\n" in text
 
 
 @pytest.mark.parametrize("name", ["map", "average_precision", "map@10"])

@@ -925,3 +925,10 @@ def test_text_keys_are_quoted_whole():
     with pytest.raises(fm.TableError, match=r"query v1\.0"):
         made.rank.ndcg()
     assert made.rank.check()["example"].to_list() == ["query v1.0, rank 1"]
+
+
+@pytest.mark.parametrize("ask", ["ndcg(gain=exponential)", "dcg(gain=exponential)", "err"])
+def test_exponents_stay_finite(ask):
+    made = pl.DataFrame({"query": 1, "rank": [1, 2], "relevance": [2000, 1]})
+    with pytest.raises(fm.TableError, match="grades up to 500 can be exponents, got 2000"):
+        made.rank.evaluate(ask)

@@ -10,7 +10,8 @@ import polars as pl
 
 from frame_metrics.failing import failing
 from frame_metrics.formulas.base import Formula, Metrics, T, added, metric
-from frame_metrics.formulas.parameters import Discount, Gain, Ideal, K, Positive
+from frame_metrics.formulas.parameters import Discount, Gain, Ideal, K, MaxGrade
+from frame_metrics.formulas.terms import exponential
 
 if TYPE_CHECKING:
     from frame_metrics.formulas.terms import Terms
@@ -138,7 +139,7 @@ class Graded(Metrics[T]):
         return self._of(formula)
 
     @metric
-    def err(self, k: K = None, *, max_grade: Positive | None = None) -> T:
+    def err(self, k: K = None, *, max_grade: MaxGrade | None = None) -> T:
         """Expected reciprocal rank: the mean of 1 / rank where a reader stops who stops when satisfied.
 
         An item of grade g satisfies with probability (2^g - 1) / 2^max_grade.
@@ -193,7 +194,7 @@ def _gain(grade: pl.Expr, gain: Gain) -> pl.Expr:
         return pl.when(check.is_null()).then(
             grade.replace_strict(known, list(gain.values()), default=None, return_dtype=pl.Float64)
         )
-    return grade.cast(pl.Float64) if gain == "linear" else pl.lit(2.0).pow(grade) - 1.0
+    return grade.cast(pl.Float64) if gain == "linear" else exponential(grade)
 
 
 def _discount(place: pl.Expr, discount: Discount) -> pl.Expr:

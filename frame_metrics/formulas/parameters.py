@@ -33,6 +33,7 @@ class Within:
 
 K: TypeAlias = int | None
 Positive: TypeAlias = Annotated[float, Within(0, open_low=True, open_high=True)]
+MaxGrade: TypeAlias = Annotated[float, Within(0, 500, open_low=True)]
 Share: TypeAlias = Annotated[float, Within(0, 1)]
 Persistence: TypeAlias = Annotated[float, Within(0, 1, open_low=True, open_high=True)]
 Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[float, float]

@@ -38,6 +38,8 @@ REACH = f"{PREFIX}reach:"
 FLAGS = frozenset({LISTED, RELEVANT, JUDGED, NONRELEVANT})
 """Terms that are true or false."""
 
+LARGEST_EXPONENT = 500
+
 ORDERED = frozenset({RANK, FOUND, HIT, ABOVE})
 """Terms that have no meaning where two rows of a query share a rank."""
 
@@ -208,4 +210,12 @@ class Inline(Terms):
 def _stop(grade: pl.Expr, top: pl.Expr) -> pl.Expr:
     hint = "Hint: leave `max_grade` out to take the highest grade of the table"
     check = failing(grade > top, f"`max_grade` must be the highest grade, but a row has grade {{}}. {hint}", grade)
-    return pl.when(check.is_null()).then((pl.lit(2.0).pow(grade) - 1.0) / pl.lit(2.0).pow(top))
+    return pl.when(check.is_null()).then(exponential(grade) / pl.lit(2.0).pow(top))
+
+
+def exponential(grade: pl.Expr) -> pl.Expr:
+    """Return 2^grade - 1, for grades whose sums stay finite."""
+    text = f"grades up to {LARGEST_EXPONENT} can be exponents, got {{}}. Hint: rescale the grades, or map them to gains"
+    # What is not finite is refused elsewhere, in other words.
+    check = failing((grade > LARGEST_EXPONENT) & grade.cast(pl.Float64).is_finite(), text, grade)
+    return pl.when(check.is_null()).then(pl.lit(2.0).pow(grade) - 1.0)

@@ -8,7 +8,7 @@ import polars as pl
 
 from frame_metrics.errors import wanted
 from frame_metrics.formulas import parse
-from frame_metrics.formulas.parameters import Positive, checked
+from frame_metrics.formulas.parameters import MaxGrade, checked
 from frame_metrics.formulas.terms import PREFIX, RANK, TOP_GRADE, Inline, Roles
 from frame_metrics.plan import checks
 from frame_metrics.plan.evaluate import evaluated
@@ -122,7 +122,7 @@ def _with(curve: pl.LazyFrame, whole: pl.LazyFrame, asked: Question) -> pl.LazyF
 
 def cascade(frame: pl.LazyFrame, asked: Question, max_grade: float | None) -> pl.LazyFrame:
     """Return the table with the probability that a reader stops at each row."""
-    top = None if max_grade is None else checked("max_grade", max_grade, Positive)
+    top = None if max_grade is None else checked("max_grade", max_grade, MaxGrade)
     table = prepared(frame, asked)
     names = table.given.collect_schema().names()
     terms = Inline(Roles(RANK, RELEVANCE), top=pl.col(TOP_GRADE))

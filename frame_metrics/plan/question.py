@@ -29,13 +29,13 @@ class Step:
         What it makes; a question has one step of a kind.
     columns
         The columns it reads beside those of the question.
-    apply
+    after
         The table after it.
     """
 
     kind: Literal["ranks", "judgments"]
     columns: tuple[str, ...]
-    apply: Callable[[pl.LazyFrame, Question], pl.LazyFrame]
+    after: Callable[[pl.LazyFrame, Question], pl.LazyFrame]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Question:
     def after_steps(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Return the table after the steps."""
         for step in self.steps:
-            table = step.apply(table, self)
+            table = step.after(table, self)
         return table
 
 

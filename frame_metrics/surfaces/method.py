@@ -65,7 +65,7 @@ class StandIn:
 
     def _stands_for(self) -> Callable[..., Any]:
         """Return the callable whose place this object takes."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} stands for nothing")
 
     def _borrow(self, name: str) -> Any:
         """Return what the callable has under one of the names that every class has as well."""

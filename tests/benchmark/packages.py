@@ -81,7 +81,7 @@ class Peer:
     Attributes
     ----------
     name, package, module
-        What it is called in the table, on PyPI and in an import.
+        What it is called in the table, on the package index and in an import.
     takes
         The kind of frame that it starts from; ours starts from the same.
     numbers
