@@ -52,6 +52,12 @@ class Formula:
     total: bool = False
     row: pl.Expr | None = None
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that are mentioned."""
+        parts = (self.value, self.over, self.relevant)
+        return frozenset(name for e in parts if e is not None for name in e.meta.root_names())
+
     def score(self, without: float | None) -> pl.Expr:
         """Return the number for a query; `without` is the one for a query that has nothing relevant."""
         score = self.value
@@ -199,9 +205,7 @@ class Metric:
     @cached_property
     def names(self) -> frozenset[str]:
         """The prepared columns that the formula mentions."""
-        formula = self.formula(Columns())
-        parts = [e for e in (formula.value, formula.over, formula.relevant) if e is not None]
-        return frozenset(name for e in parts for name in e.meta.root_names())
+        return self.formula(Columns()).names
 
     @property
     def ordered(self) -> bool:

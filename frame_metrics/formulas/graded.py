@@ -11,7 +11,7 @@ import polars as pl
 from frame_metrics.failing import failing
 from frame_metrics.formulas.base import Formula, Metrics, T, added, metric
 from frame_metrics.formulas.parameters import Discount, Gain, Ideal, K, MaxGrade
-from frame_metrics.formulas.terms import exponential
+from frame_metrics.formulas.terms import IdealSum, exponential
 
 if TYPE_CHECKING:
     from frame_metrics.formulas.terms import Terms
@@ -96,7 +96,7 @@ class Graded(Metrics[T]):
         >>> round(df.rank.idcg(6), 4)
         7.141
         """
-        return self._of(lambda t: added(_best(t, k, gain, discount, ideal)))
+        return self._of(lambda t: added(_ideal(k, gain, discount, ideal).row(t)))
 
     @metric
     def ndcg(self, k: K = None, *, gain: Gain = "linear", discount: Discount = "log2", ideal: Ideal = "judged") -> T:
@@ -133,8 +133,8 @@ class Graded(Metrics[T]):
         """
 
         def formula(t: Terms) -> Formula:
-            actual, best = gained(t.grade, t.rank, k, gain, discount), _best(t, k, gain, discount, ideal)
-            return Formula(actual.sum(), best.sum(), t.number_graded)
+            best = t.over_ideal(_ideal(k, gain, discount, ideal))
+            return added(gained(t.grade, t.rank, k, gain, discount), best, t.number_graded)
 
         return self._of(formula)
 
@@ -181,8 +181,12 @@ def gained(grade: pl.Expr, place: pl.Expr, k: int | None, gain: Gain, discount: 
     return masked(place, k, _gain(grade, gain) * _discount(place, discount))
 
 
-def _best(t: Terms, k: int | None, gain: Gain, discount: Discount, ideal: Ideal) -> pl.Expr:
-    return gained(t.best if ideal == "judged" else t.best_listed, t.ideal, k, gain, discount)
+def _ideal(k: int | None, gain: Gain, discount: Discount, ideal: Ideal) -> IdealSum:
+    return IdealSum(
+        gain=lambda grade: _gain(grade, gain),
+        weight=lambda place: masked(place, k, _discount(place, discount)),
+        listed=ideal == "retrieved",
+    )
 
 
 def _gain(grade: pl.Expr, gain: Gain) -> pl.Expr:

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from frame_metrics.errors import OptionError
 from frame_metrics.failing import failing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PREFIX = "_fm_"
 """Begins the name of every column that a plan adds, so that none meets a column of the caller."""
@@ -34,6 +38,7 @@ OUTRANKED = f"{PREFIX}outranked"
 SIZE = f"{PREFIX}size"
 TOP_GRADE = f"{PREFIX}top_grade"
 REACH = f"{PREFIX}reach:"
+IDEAL_SUM = f"{PREFIX}ideal_sum:"
 
 FLAGS = frozenset({LISTED, RELEVANT, JUDGED, NONRELEVANT})
 """Terms that are true or false."""
@@ -42,6 +47,29 @@ LARGEST_EXPONENT = 500
 
 ORDERED = frozenset({RANK, FOUND, HIT, ABOVE})
 """Terms that have no meaning where two rows of a query share a rank."""
+
+
+@dataclass(frozen=True)
+class IdealSum:
+    """A sum over the places of an ideal list.
+
+    Attributes
+    ----------
+    gain
+        What the grade at a place is worth.
+    weight
+        How much of it the place keeps.
+    listed
+        Whether the ideal list is that of the retrieved rows.
+    """
+
+    gain: Callable[[pl.Expr], pl.Expr]
+    weight: Callable[[pl.Expr], pl.Expr]
+    listed: bool = False
+
+    def row(self, t: Terms) -> pl.Expr:
+        """Return what the place that a row carries adds to the sum."""
+        return self.gain(t.best_listed if self.listed else t.best) * self.weight(t.ideal)
 
 
 class Terms(ABC):
@@ -89,6 +117,10 @@ class Terms(ABC):
     outranked: pl.Expr
     number_relevant: pl.Expr
     number_graded: pl.Expr
+
+    def over_ideal(self, ideal: IdealSum) -> pl.Expr:
+        """Return a sum over the ideal list of the query."""
+        return ideal.row(self).sum()
 
     @abstractmethod
     def stop(self, max_grade: float | None) -> pl.Expr:
@@ -140,11 +172,24 @@ class Columns(Terms):
 
 
 class Spread(Columns):
-    """Terms where every row is relevant and knows the size of its list: nothing has to be counted in a group."""
+    """Terms where every row is relevant and knows what is to know of its list: nothing has to be summed in a group.
+
+    Attributes
+    ----------
+    sums
+        The sums over the ideal list that formulas have asked for, by the name of the column that has to hold them.
+    """
 
     def __init__(self) -> None:
         super().__init__(all_relevant=True)
         self.number_relevant = self.number_graded = pl.col(SIZE)
+        self.sums: dict[str, IdealSum] = {}
+
+    def over_ideal(self, ideal: IdealSum) -> pl.Expr:
+        """Return the column that a plan prepares, null where the sum is 0: nothing can be divided by that."""
+        name = f"{IDEAL_SUM}{len(self.sums)}"
+        self.sums[name] = ideal
+        return pl.col(name)
 
 
 @dataclass(frozen=True)

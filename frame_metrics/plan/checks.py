@@ -77,7 +77,7 @@ def fine(problems: dict[int, pl.Expr], asked: Question, rows: pl.LazyFrame) -> p
 
     Row by row, so that a streaming engine need not hold the rows back; the texts are made where there is a problem.
     """
-    if asked.eager:
+    if asked.brief:
         return failing(number_of(problems).min().is_not_null(), "something is wrong").is_null()
     schema = rows.collect_schema()
     keys = _printable(asked.keys, schema)
@@ -105,7 +105,7 @@ def stop(number: pl.Expr, asked: Question, rows: pl.LazyFrame) -> pl.Expr:
     The number should be a column: it is looked at more than once.
     """
     worst = number.min()
-    if asked.eager:
+    if asked.brief:
         return failing(worst.is_not_null(), "something is wrong")
     schema = rows.collect_schema()
     first = {key: pl.col(key).filter(number == worst).first() for key in _printable(asked.keys, schema)}

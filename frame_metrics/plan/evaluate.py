@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, get_args
 import polars as pl
 
 from frame_metrics.formulas.base import Rows
-from frame_metrics.formulas.terms import FLAGS, PREFIX, SIZE, Columns, Spread
+from frame_metrics.formulas.terms import FLAGS, PREFIX, Columns, Spread
 from frame_metrics.plan import checks
-from frame_metrics.plan.rows import FIRST, RowSet
+from frame_metrics.plan.rows import PLACE, RowSet, changed, every_row_relevant
 from frame_metrics.plan.table import free, prepared
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from frame_metrics.plan.table import Table
 
 QUERIES = f"{PREFIX}queries"
+_FIRST = pl.col(PLACE) == 1
 
 
 def evaluated(frame: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
@@ -42,25 +43,30 @@ class PerQuery:
 
     Parameters
     ----------
-    rows
-        The set.
+    kind
+        Which rows the set has.
+    metrics
+        The metrics that need such rows.
     asked
         What is asked.
+    floating
+        Whether grades are floats.
     """
 
-    def __init__(self, rows: RowSet, asked: Question) -> None:
-        self.rows = rows
+    def __init__(self, kind: Rows, metrics: list[Metric], asked: Question, *, floating: bool) -> None:
         self.asked = asked
-        self.formulas = {str(m): m.formula(rows.terms) for m in rows.metrics}
-        self.flat = {
-            str(m): f
-            for m in rows.metrics
-            if rows.kind == "relevant" and spreads(asked) and (f := m.formula(Spread())).row is not None
-        }
-        self.complete = rows.kind == "all"
+        terms = Columns(all_relevant=every_row_relevant(kind, asked))
+        self.formulas = {str(m): m.formula(terms) for m in metrics}
+        spread = Spread()
+        self.flat = {str(m): f for m in metrics if kind == "relevant" and (f := _flat(m, spread, asked)) is not None}
+        self.grouped = {name: f for name, f in self.formulas.items() if name not in self.flat}
+        names = {PLACE}.union(*(f.names for f in {**self.grouped, **self.flat}.values())) - set(spread.sums)
+        ordered = any(m.ordered for m in metrics)
+        self.rows = RowSet(kind, asked, names, spread.sums, ordered=ordered, floating=floating)
+        self.complete = kind == "all"
         self.pooled = asked.average == "micro" and not asked.each_query
-        self.present = QUERIES if self.complete else f"{PREFIX}present:{rows.kind}"
-        self.lacking = f"{PREFIX}lacking:{rows.kind}"
+        self.present = QUERIES if self.complete else f"{PREFIX}present:{kind}"
+        self.lacking = f"{PREFIX}lacking:{kind}"
         self.strict = asked.no_relevant == "error" and bool(self._judging)
 
     def frame(self, table: Table) -> pl.LazyFrame:
@@ -91,12 +97,12 @@ class PerQuery:
         parts = []
         if self.flat:
             sums = [e for name, formula in self.flat.items() for e in _flat_sums(name, formula)]
-            parts.append(self._collected(rows, [*sums, pl.col(FIRST).sum().cast(pl.Int64).alias(self.present)]))
-        if grouped := {name: formula for name, formula in self.formulas.items() if name not in self.flat}:
-            sums = [e for name, formula in grouped.items() for e in self._sums(name, formula)]
+            parts.append(self._collected(rows, [*sums, _FIRST.sum().cast(pl.Int64).alias(self.present)]))
+        if self.grouped:
+            sums = [e for name, formula in self.grouped.items() for e in self._sums(name, formula)]
             sums += [] if self.flat else [pl.len().cast(pl.Int64).alias(self.present)]
             sums += [pl.col(self.lacking).sum().cast(pl.Int64)] if self.strict else []
-            parts.append(self._collected(self._grouped(rows, grouped), sums))
+            parts.append(self._collected(self._grouped(rows, self.grouped), sums))
         first, *second = parts
         return _beside(first, second[0], list(self.asked.by)) if second else first
 
@@ -162,16 +168,27 @@ class PerQuery:
         return 0.0, float(pl.DataFrame(schema=schema).select(formula.over.cast(pl.Float64)).item())
 
 
-def spreads(asked: Question) -> bool:
-    """Return whether sums over queries can be taken row by row: all rows relevant, all queries of one weight."""
-    plain = asked.average == "macro" and asked.no_relevant != "error"
-    return plain and asked.min_relevance is None and not asked.each_query
+def _flat(metric: Metric, spread: Spread, asked: Question) -> Formula | None:
+    """Return the formula with which a mean over queries can be taken row by row, if there is one.
+
+    That needs rows which are all relevant, and queries of one weight.
+    """
+    plain = asked.average == "macro" and asked.no_relevant != "error" and asked.min_relevance is None
+    if not plain or asked.each_query or metric.formula(Columns()).row is None:
+        return None
+    before = len(spread.sums)
+    formula = metric.formula(spread)
+    if asked.eager and len(spread.sums) > before:
+        # Lists are not gathered then, and groups of sorted rows are the faster way to their sums.
+        spread.sums.popitem()
+        return None
+    return formula
 
 
 def _flat_sums(name: str, formula: Formula) -> list[pl.Expr]:
     row = formula.value if formula.row is None else formula.row
     row = row if formula.over is None else row / formula.over
-    return [row.sum().cast(pl.Float64).alias(name), pl.col(FIRST).sum().cast(pl.Float64).alias(_over(name))]
+    return [row.sum().cast(pl.Float64).alias(name), _FIRST.sum().cast(pl.Float64).alias(_over(name))]
 
 
 def _over(name: str) -> str:
@@ -183,9 +200,7 @@ def _sets(metrics: list[Metric], asked: Question, table: Table) -> list[PerQuery
     place = {metric: order.index(metric.formula(Columns()).rows) for metric in metrics}
     made = []
     for kind, some in groupby(sorted(metrics, key=place.__getitem__, reverse=True), key=place.__getitem__):
-        rows: Rows = order[kind]
-        more = frozenset({FIRST, SIZE}) if rows == "relevant" and spreads(asked) else frozenset()
-        made.append(PerQuery(RowSet(rows, list(some), asked, floating=table.floating, more=more), asked))
+        made.append(PerQuery(order[kind], list(some), asked, floating=table.floating))
     return made
 
 
@@ -210,17 +225,30 @@ def _summary(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFram
 def _universe(table: Table, asked: Question) -> pl.LazyFrame:
     """Return the number of queries, in all or for each segment; the plan fails if one is null."""
     query = pl.col(asked.query)
+    lists = _lists(table, asked)
+    if asked.query in asked.by:
+        return lists.unique().with_columns(pl.lit(1, dtype=pl.Int64).alias(QUERIES))
     null = checks.null_query(query.null_count() > 0, asked).is_null()
     queries = pl.when(null).then(query.n_unique()).cast(pl.Int64).alias(QUERIES)
-    if asked.query in asked.by:
-        return table.given.select(asked.by).unique().with_columns(pl.lit(1, dtype=pl.Int64).alias(QUERIES))
-    return table.given.group_by(asked.by).agg(queries) if asked.by else table.given.select(queries)
+    return lists.group_by(asked.by).agg(queries) if asked.by else lists.select(queries)
+
+
+def _lists(table: Table, asked: Question) -> pl.LazyFrame:
+    """Return the keys of every list, once or more.
+
+    Rows mostly come list by list, so few are left to compare where a list begins. In memory, counting distinct numbers
+    takes no longer than that.
+    """
+    keys = table.given.select(asked.keys)
+    if asked.eager and not asked.by and table.given.collect_schema()[asked.query].is_numeric():
+        return keys
+    return keys.filter(changed(asked.keys))
 
 
 def _each_query(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
     frames = [each.frame(table) for each in sets]
     null = pl.col(asked.query).is_null()
-    every = table.given.select(asked.keys).unique().filter(checks.null_query(null, asked).is_null())
+    every = _lists(table, asked).unique().filter(checks.null_query(null, asked).is_null())
     whole, *rest = frames if sets[0].complete else [every, *frames]
     for frame in rest:
         whole = _beside(whole, frame, asked.keys)

@@ -59,8 +59,10 @@ class Question:
     each_query
         Whether every query is a result of its own.
     eager
-        Whether the plan is run at once and can be run again. It may then fail without an example: texts cost time even
-        where nothing fails, so they are left to a second run.
+        Whether the plan is run at once, on a frame in memory.
+    brief
+        Whether the plan may fail without saying why: texts cost time even where nothing fails, so they are left to a
+        second run.
     steps
         What is done to the table before anything is measured: ranks from scores, then a join with judgments.
     """
@@ -77,6 +79,7 @@ class Question:
     each_query: bool = False
     steps: tuple[Step, ...] = field(default=(), repr=False)
     eager: bool = False
+    brief: bool = False
 
     @property
     def keys(self) -> list[str]:

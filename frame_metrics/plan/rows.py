@@ -1,12 +1,14 @@
 """The rows that metrics need, with the columns that their formulas mention.
 
-Nearly every metric is a function of the relevant rows alone, and these are few. They are put in order once by grade
-and once by rank; after that, the number of a row within its query is plain arithmetic on running counts, with no
-window and no sort inside a group.
+Nearly every metric is a function of the relevant rows alone, and these are few. A lazy plan gathers them into one list
+a query, puts each in order, and spreads it again: nothing is sorted as a whole, so a streaming engine holds a list of
+small numbers for each query and no more. A frame in memory is sorted, which is faster and always adds up in one order.
+The few metrics that need other rows have whole rows sorted.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -17,176 +19,261 @@ from frame_metrics.plan import checks
 from frame_metrics.plan.table import LAST_RANK, RELEVANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from frame_metrics.formulas.base import Metric, Rows
+    from frame_metrics.formulas.base import Rows
+    from frame_metrics.formulas.terms import IdealSum
     from frame_metrics.plan.question import Question
     from frame_metrics.plan.table import Table
 
-FIRST = f"{terms.PREFIX}first"
-"""Whether a row is the first of its list."""
+PLACE = terms.IDEAL
+"""The number of a row in its list, which is also its place in the ideal list."""
 
 _DOWN = f"{terms.PREFIX}down"
 _SAME = f"{terms.PREFIX}same"
-_BY_RANK = {terms.HIT, terms.ABOVE, terms.OUTRANKED}
-_OF_LISTS = {terms.IDEAL, terms.BEST, terms.BEST_LISTED, terms.SIZE, FIRST}
+_STAY = f"{terms.PREFIX}stay:"
+_GRADE_LISTED = f"{terms.PREFIX}grade_listed"
+
+
+def every_row_relevant(kind: Rows, asked: Question) -> bool:
+    """Return whether all rows of a kind are relevant, for binary and graded metrics alike."""
+    return kind == "relevant" and asked.min_relevance is None
 
 
 class RowSet:
-    """Rows of one kind, and the metrics that are computed from them.
+    """Rows of one kind.
 
     Parameters
     ----------
     kind
         Which rows: the relevant ones, the judged ones, or all.
-    metrics
-        The metrics.
     asked
         What is asked.
+    names
+        The columns that are wanted.
+    sums
+        Sums over the ideal list that are wanted, by the names of their columns.
+    ordered
+        Whether two rows of a list at one rank are a mistake.
     floating
-        Whether grades may be NaN or infinite.
-    more
-        Names of columns that are wanted beside those of the formulas.
+        Whether grades are floats.
     """
 
     def __init__(
-        self, kind: Rows, metrics: list[Metric], asked: Question, *, floating: bool, more: frozenset[str] = frozenset()
+        self,
+        kind: Rows,
+        asked: Question,
+        names: Iterable[str],
+        sums: dict[str, IdealSum],
+        *,
+        ordered: bool,
+        floating: bool,
     ) -> None:
         self.kind = kind
-        self.metrics = metrics
         self.asked = asked
+        self.names = frozenset(names)
+        self.sums = sums
+        self.ordered = ordered
         self.floating = floating
-        self.all_relevant = kind == "relevant" and asked.min_relevance is None
-        self.terms = Columns(all_relevant=self.all_relevant)
-        self.ordered = any(m.ordered for m in metrics)
-        self.names = frozenset().union(*(m.names for m in metrics)) | more
+        self.all_relevant = every_row_relevant(kind, asked)
 
     def of(self, table: Table) -> pl.LazyFrame:
-        """Return the rows, in the order of their lists, with every column that the formulas mention.
-
-        The plan fails if something is wrong with a row.
-        """
+        """Return the rows with every column that is wanted; the plan fails if something is wrong with a row."""
         rows = table.where(self._kept)
         # As part of a column, not as a filter: that would be pushed down to the scan, and see all rows.
         fine = checks.fine(checks.values(table, self.asked), self.asked, rows)
         rows = rows.with_columns(pl.when(fine).then(pl.col(terms.RANK)).alias(terms.RANK))
-        rows = rows.select(*self.asked.keys, terms.RANK, *self._flags())
+        rows = rows.select(*self.asked.keys, terms.RANK, *self._flags(table))
         if terms.TOP_GRADE in self.names:
             rows = rows.with_columns(pl.col(terms.GRADE).max().alias(terms.TOP_GRADE))
-        if not (self.ordered or self.names & (_BY_RANK | _OF_LISTS)):
-            return rows
-        rows = self._by_list(rows) if self._lists_suffice else self._by_rank(rows)
-        rank = pl.col(_DOWN if self._lists_suffice else terms.RANK)
-        same = (rank == rank.shift()) & ~self._start
-        if not self.ordered:
-            return rows
-        rows = rows.with_columns(same.alias(_SAME))
-        return rows.filter(checks.fine({checks.SHARED_RANK: pl.col(_SAME)}, self.asked, rows))
-
-    @property
-    def _lists_suffice(self) -> bool:
-        """Whether ranks and grades can each be put in order by themselves, which is faster in memory."""
-        together = self.kind != "relevant" or any(name.startswith(terms.REACH) for name in self.names)
-        return self.asked.eager and not together
+        if self.kind != "relevant":
+            return self._by_rank(rows)
+        return self._by_list(rows) if self.asked.eager and not self._reached else self._in_lists(rows)
 
     def _kept(self, relevance: pl.Expr) -> pl.Expr:
         if self.kind == "all":
             return pl.lit(True)
         if self.kind == "judged":
             return relevance.is_not_null()
-        graded = terms.GRADE in self.names
         level = self.asked.min_relevance
-        return relevance > 0 if graded or level is None else relevance >= level
+        return relevance > 0 if self._graded or level is None else relevance >= level
 
-    def _flags(self) -> list[pl.Expr]:
+    @property
+    def _graded(self) -> bool:
+        return bool(self.sums) or not self.names.isdisjoint({terms.GRADE, terms.BEST, terms.BEST_LISTED})
+
+    def _flags(self, table: Table) -> list[pl.Expr]:
+        """Return what is known of a row by itself, as far as it is wanted or something is made of it."""
         rank, relevance = pl.col(terms.RANK), pl.col(RELEVANCE)
         level = self.asked.min_relevance
         relevant = (relevance > 0 if level is None else relevance >= level).fill_null(False)
+        # What is too large for this type is refused.
+        grade = relevance.cast(pl.Int32, strict=False) if table.large else relevance
+        wanted = self.names
         flags = {
-            terms.LISTED: rank.is_not_null(),
-            terms.GRADE: relevance if self.kind == "relevant" else pl.when(relevance > 0).then(relevance),
-            terms.JUDGED: relevance.is_not_null(),
-            terms.RELEVANT: relevant,
-            terms.FOUND: rank if self.all_relevant else pl.when(relevant).then(rank),
-            terms.NONRELEVANT: (relevance >= 0).fill_null(False) & ~relevant,
+            terms.LISTED: (rank.is_not_null(), terms.LISTED in wanted),
+            terms.GRADE: (grade if self.kind == "relevant" else pl.when(relevance > 0).then(grade), self._graded),
+            terms.JUDGED: (relevance.is_not_null(), terms.JUDGED in wanted),
+            terms.RELEVANT: (relevant, not wanted.isdisjoint({terms.RELEVANT, terms.OUTRANKED})),
+            terms.FOUND: (
+                pl.when(relevant).then(rank),
+                not self.all_relevant and not wanted.isdisjoint({terms.FOUND, terms.HIT, terms.ABOVE}),
+            ),
+            terms.NONRELEVANT: (
+                (relevance >= 0).fill_null(False) & ~relevant,
+                not wanted.isdisjoint({terms.NONRELEVANT, terms.ABOVE}),
+            ),
         }
-        return [flag.alias(name) for name, flag in flags.items() if name in self._needed]
+        return [flag.alias(name) for name, (flag, is_wanted) in flags.items() if is_wanted]
 
-    @property
-    def _needed(self) -> frozenset[str]:
-        """The columns that formulas mention, and those from which others are made."""
-        more = {
-            terms.HIT: {terms.FOUND},
-            terms.BEST: {terms.GRADE},
-            terms.BEST_LISTED: {terms.GRADE},
-            terms.ABOVE: {terms.FOUND, terms.NONRELEVANT},
-            terms.OUTRANKED: {terms.RELEVANT},
-            terms.TOP_GRADE: {terms.GRADE},
-        }
-        needed = self.names.union(*(more.get(name, set()) for name in self.names))
-        return needed - {terms.RELEVANT} if self.all_relevant else needed
+    def _in_lists(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the rows list by list.
+
+        What belongs to one row stays together. Ranks, and grades, that are put in order stand beside rows that they
+        need not belong to: a column by itself is sorted faster than whole rows.
+        """
+        keys, rank = self.asked.keys, pl.col(terms.RANK)
+        rows = rows.with_columns(*self._stays(), *self._grades_listed())
+        carried = [c for c in rows.collect_schema().names() if c not in {*keys, terms.TOP_GRADE}]
+        # Only a product down the list needs whole rows in order.
+        values = pl.col(carried).sort_by(rank.fill_null(LAST_RANK)) if self._reached else pl.col(carried)
+        top = [pl.col(terms.TOP_GRADE).first()] if terms.TOP_GRADE in self.names else []
+        made = self._made()
+        lists = rows.group_by(keys, maintain_order=self.asked.eager).agg(values, *top)
+        lists = lists.with_columns(rank.list.len().alias(terms.SIZE), **made)
+        lists = lists.with_columns(_over_ideal(ideal).alias(name) for name, ideal in self.sums.items())
+        spread = [c for c in dict.fromkeys((*carried, *made)) if c in self.names | {PLACE, self._down}]
+        scalars = [c for c in (terms.SIZE, terms.TOP_GRADE) if c in self.names]
+        return self._numbered(lists.select(*keys, *self.sums, *scalars, *spread).explode(spread))
 
     def _by_list(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the rows list by list, with the ranks of each list in order, beside rows that they need not belong to.
-
-        Putting whole rows in the order of their ranks costs several times as much.
-        """
+        """Return the rows list by list, as `_in_lists` does."""
         rows = rows.sort(self.asked.keys)
-        ranks = [name for name in (terms.FOUND, terms.HIT) if name in self.names]
-        columns = [self._down(pl.col(terms.FOUND)).alias(terms.FOUND)] if ranks else []
-        columns += [self._down(pl.col(terms.RANK)).alias(_DOWN)] if self.ordered else []
-        rows = rows.with_columns(*columns, *self._made(self._of_lists()))
-        return rows.with_columns(self._made({terms.HIT: self._hit}))
-
-    def _by_rank(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the rows in the order of their ranks; within a shared one relevant rows last, for `outranked`."""
-        last = [terms.RELEVANT] if terms.OUTRANKED in self.names else []
-        # A sort that puts nulls last takes a slower way than one without nulls.
-        rows = rows.sort(*self.asked.keys, pl.col(terms.RANK).fill_null(LAST_RANK), *last)
-        of_ranks = {terms.HIT: self._hit, terms.ABOVE: self._above, terms.OUTRANKED: self._outranked}
-        return rows.with_columns(*self._made(of_ranks | self._of_lists()), *self._reaches())
-
-    def _made(self, makers: dict[str, Callable[[], pl.Expr]]) -> list[pl.Expr]:
-        return [make().alias(name) for name, make in makers.items() if name in self.names]
-
-    def _of_lists(self) -> dict[str, Callable[[], pl.Expr]]:
-        """Return what can be made of rows that stand list by list."""
-        listed = pl.when(pl.col(terms.RANK).is_not_null()).then(pl.col(terms.GRADE))
-        return {
-            FIRST: lambda: self._start,
+        rank, found = (pl.col(name) for name in (terms.RANK, terms.RANK if self.all_relevant else terms.FOUND))
+        makers: dict[str, Callable[[], pl.Expr]] = {
+            PLACE: self._place,
             terms.SIZE: self._size,
-            terms.IDEAL: lambda: self._count(None),
-            terms.BEST: lambda: self._best(pl.col(terms.GRADE)),
-            terms.BEST_LISTED: lambda: self._best(listed),
+            terms.FOUND: partial(self._upwards, found),
+            terms.BEST: partial(self._downwards, pl.col(terms.GRADE)),
+            terms.BEST_LISTED: partial(self._downwards, pl.col(_GRADE_LISTED)),
+            _DOWN: partial(self._upwards, rank),
         }
+        rows = rows.with_columns(self._grades_listed())
+        rows = rows.with_columns(make().alias(name) for name, make in makers.items() if name in self._wanted)
+        return self._numbered(rows)
+
+    def _numbered(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the rows with the numbers of hits; the plan fails where two rows share a rank and must not."""
+        if terms.HIT in self.names:
+            found = pl.col(terms.FOUND).is_not_null()
+            rows = rows.with_columns(pl.when(found).then(pl.col(PLACE)).alias(terms.HIT))
+        down = pl.col(self._down)
+        return self._distinct(rows, (down == down.shift()) & (pl.col(PLACE) > 1))
 
     @property
     def _list(self) -> pl.Expr:
         """The number of the list."""
         return self._start.cum_sum().cast(pl.Int64)
 
-    def _down(self, rank: pl.Expr) -> pl.Expr:
-        """Return the ranks of each list in order, nulls last; see `_best`."""
+    def _upwards(self, rank: pl.Expr) -> pl.Expr:
+        """Return the ranks of each list in order, nulls last.
+
+        The rows stand list by list, so sorting number of the list and rank as one number moves ranks only within their
+        list; a sort of whole numbers is several times as fast as one by two columns.
+        """
         base = self._list * (LAST_RANK + 1)
         down = (base + rank.cast(pl.Int64).fill_null(LAST_RANK)).sort() - base
         return pl.when(down < LAST_RANK).then(down).cast(pl.UInt32)
 
-    def _best(self, grade: pl.Expr) -> pl.Expr:
-        """Return the grades of each list in falling order.
-
-        The rows stand list by list, so sorting number of the list and grade as one number moves grades only within
-        their list; a sort of whole numbers is several times as fast as one by two columns.
-        """
+    def _downwards(self, grade: pl.Expr) -> pl.Expr:
+        """Return the grades of each list in falling order, nulls last."""
         code = (grade.rank("dense") if self.floating else grade).cast(pl.Int64).fill_null(0)
         base = code.max() + 1
         end = (self._list + 1) * base
         best = end - (end - code).sort()
         if not self.floating:
-            return best
+            return pl.when(best > 0).then(best)
         return grade.drop_nulls().unique().sort().gather(pl.when(best > 0).then(best - 1))
 
+    def _place(self) -> pl.Expr:
+        index = pl.int_range(pl.len(), dtype=pl.UInt32)
+        return index + 1 - pl.when(self._start).then(index).otherwise(0).cum_max()
+
+    def _size(self) -> pl.Expr:
+        index = pl.int_range(pl.len(), dtype=pl.UInt32)
+        last = self._start.shift(-1, fill_value=True)
+        end = pl.when(last).then(index).otherwise(pl.lit(LAST_RANK, dtype=pl.UInt32)).cum_min(reverse=True)
+        return end + 1 - pl.when(self._start).then(index).otherwise(0).cum_max()
+
+    @property
+    def _down(self) -> str:
+        """The column with the ranks of a list in order, which shared ranks are looked for in."""
+        return terms.FOUND if self.all_relevant else _DOWN
+
+    def _made(self) -> dict[str, pl.Expr]:
+        """Return the columns that are made of whole lists."""
+        down = pl.col(terms.RANK).list.sort(nulls_last=True)
+        found = down if self.all_relevant else pl.col(terms.FOUND).list.sort(nulls_last=True)
+        lists = {
+            PLACE: pl.int_ranges(1, pl.col(terms.RANK).list.len() + 1, dtype=pl.UInt32),
+            terms.FOUND: found,
+            terms.BEST: pl.col(terms.GRADE).list.sort(descending=True, nulls_last=True),
+            terms.BEST_LISTED: pl.col(_GRADE_LISTED).list.sort(descending=True, nulls_last=True),
+            _DOWN: down,
+        }
+        reached = pl.element().cum_prod().shift(1, fill_value=1.0)
+        reaches = {name: pl.col(stay).list.eval(reached) for name, stay in self._reached.items()}
+        return {name: made for name, made in lists.items() if name in self._wanted} | reaches
+
+    @property
+    def _wanted(self) -> set[str]:
+        """The columns that are wanted, and those from which others are made."""
+        wanted = {PLACE, *self.names, *({self._down} if self.ordered else ())}
+        wanted |= {terms.FOUND} if terms.HIT in wanted else set()
+        return wanted | {terms.BEST_LISTED if ideal.listed else terms.BEST for ideal in self.sums.values()}
+
+    @property
+    def _reached(self) -> dict[str, str]:
+        """The columns that say how far a reader gets, and those they are made of."""
+        return {name: name.replace(terms.REACH, _STAY) for name in sorted(self.names) if name.startswith(terms.REACH)}
+
+    def _stays(self) -> list[pl.Expr]:
+        """Return the probabilities that a reader who looks at a row goes on."""
+        stays = []
+        for name, stay in self._reached.items():
+            top = name.removeprefix(terms.REACH)
+            # Times, and not `when`: what that leaves out is not checked, and a grade has to be, missed or not.
+            stop = Columns().stop(float(top) if top else None) * pl.col(terms.RANK).is_not_null()
+            stays.append((1.0 - stop).alias(stay))
+        return stays
+
+    def _grades_listed(self) -> list[pl.Expr]:
+        if terms.BEST_LISTED not in self.names and not any(ideal.listed for ideal in self.sums.values()):
+            return []
+        return [pl.when(pl.col(terms.RANK).is_not_null()).then(pl.col(terms.GRADE)).alias(_GRADE_LISTED)]
+
+    def _distinct(self, rows: pl.LazyFrame, same: pl.Expr) -> pl.LazyFrame:
+        """Return the rows; the plan fails where one has the rank of another and must not."""
+        if not self.ordered:
+            return rows
+        rows = rows.with_columns(same.alias(_SAME))
+        return rows.filter(checks.fine({checks.SHARED_RANK: pl.col(_SAME)}, self.asked, rows))
+
+    def _by_rank(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the rows in the order of their ranks; within a shared one relevant rows last, for `outranked`."""
+        makers = {terms.HIT: self._hit, terms.ABOVE: self._above, terms.OUTRANKED: self._outranked}
+        made = {name: make() for name, make in makers.items() if name in self.names}
+        if not (self.ordered or made):
+            return rows
+        last = [terms.RELEVANT] if terms.OUTRANKED in self.names else []
+        rank = pl.col(terms.RANK)
+        # A sort that puts nulls last takes a slower way than one without nulls.
+        rows = rows.sort(*self.asked.keys, rank.fill_null(LAST_RANK), *last).with_columns(**made)
+        return self._distinct(rows, (rank == rank.shift()) & ~self._start)
+
     def _hit(self) -> pl.Expr:
-        return self._number(pl.col(terms.FOUND).is_not_null())
+        found = pl.col(terms.FOUND).is_not_null()
+        return pl.when(found).then(self._count(found))
 
     def _above(self) -> pl.Expr:
         found = pl.col(terms.FOUND).is_not_null()
@@ -195,47 +282,30 @@ class RowSet:
     def _outranked(self) -> pl.Expr:
         """Half of the rows passed until here and half of those passed where the shared rank began."""
         flag = ~pl.col(terms.RELEVANT)
-        passed = flag.cast(pl.UInt32).cum_sum()
         rank = pl.col(terms.RANK)
         new = self._start | rank.ne_missing(rank.shift())
-        return (self._since(passed, flag, self._start) + self._since(passed, flag, self._start, new)) / 2
-
-    def _reaches(self) -> list[pl.Expr]:
-        reaches = []
-        for name in sorted(n for n in self.names if n.startswith(terms.REACH)):
-            grade = name.removeprefix(terms.REACH)
-            stop = pl.when(pl.col(terms.RANK).is_not_null()).then(self.terms.stop(float(grade) if grade else None))
-            down = (1.0 - stop.fill_null(0.0)).cum_prod().shift(1, fill_value=1.0).over(self.asked.keys)
-            reaches.append(down.alias(name))
-        return reaches
-
-    def _size(self) -> pl.Expr:
-        """Return the number of rows of the list."""
-        index = pl.int_range(pl.len(), dtype=pl.UInt32)
-        last = self._start.shift(-1, fill_value=True)
-        end = pl.when(last).then(index).otherwise(pl.lit(LAST_RANK, dtype=pl.UInt32)).cum_min(reverse=True)
-        return end + 1 - pl.when(self._start).then(index).otherwise(0).cum_max()
+        return (self._count(flag) + self._count(flag, new)) / 2
 
     @property
     def _start(self) -> pl.Expr:
         """Whether a row is the first of its list."""
-        changed = [pl.col(key).ne_missing(pl.col(key).shift()) for key in self.asked.keys]
-        return pl.any_horizontal(changed) if len(changed) > 1 else changed[0]
+        return changed(self.asked.keys)
 
-    def _number(self, flag: pl.Expr | None) -> pl.Expr:
-        """Return 1, 2, 3, ... for the rows of a list that have the flag, else null; None numbers every row."""
-        return self._count(None) if flag is None else pl.when(flag).then(self._count(flag))
-
-    def _count(self, flag: pl.Expr | None) -> pl.Expr:
-        """Return how many rows of the list, up to this one, have the flag; None counts every row."""
-        if flag is None:
-            index = pl.int_range(pl.len(), dtype=pl.UInt32)
-            return index + 1 - pl.when(self._start).then(index).otherwise(0).cum_max()
-        return self._since(flag.cast(pl.UInt32).cum_sum(), flag, self._start)
-
-    @staticmethod
-    def _since(passed: pl.Expr, flag: pl.Expr, start: pl.Expr, until: pl.Expr | None = None) -> pl.Expr:
-        """Return the running count since the list began, or the part of it before `until` was last true."""
+    def _count(self, flag: pl.Expr, until: pl.Expr | None = None) -> pl.Expr:
+        """Return how many rows of the list, up to this one, have the flag; or up to where `until` was last true."""
+        passed = flag.cast(pl.UInt32).cum_sum()
         before = passed - flag.cast(pl.UInt32)
         end = passed if until is None else pl.when(until).then(before).otherwise(0).cum_max()
-        return end - pl.when(start).then(before).otherwise(0).cum_max()
+        return end - pl.when(self._start).then(before).otherwise(0).cum_max()
+
+
+def changed(keys: list[str]) -> pl.Expr:
+    """Return whether a row has other keys than the row before."""
+    differ = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
+    return pl.any_horizontal(differ) if len(differ) > 1 else differ[0]
+
+
+def _over_ideal(ideal: IdealSum) -> pl.Expr:
+    grades, element = pl.col(terms.BEST_LISTED if ideal.listed else terms.BEST), pl.element()
+    whole = (grades.list.eval(ideal.gain(element)) * pl.col(PLACE).list.eval(ideal.weight(element))).list.sum()
+    return pl.when(whole > 0).then(whole)

@@ -38,11 +38,11 @@ def run(
     lazy = frame.lazy()
     try:
         with raising():
-            return plan(lazy, replace(asked, eager=True)).collect(engine="in-memory")
+            return plan(lazy, replace(asked, eager=True, brief=True)).collect(engine="in-memory")
     except TableError:
         table = lazy if full is None else full().lazy()
     with raising():
-        return plan(table, asked).collect(engine="in-memory")
+        return plan(table, replace(asked, eager=True)).collect(engine="in-memory")
 
 
 def number(result: pl.DataFrame) -> float:
