@@ -15,7 +15,7 @@ import polars as pl
 from frame_metrics.formulas.base import Rows
 from frame_metrics.formulas.terms import FLAGS, PREFIX, Columns, Spread
 from frame_metrics.plan import checks
-from frame_metrics.plan.rows import PLACE, RowSet, changed, every_row_relevant
+from frame_metrics.plan.rows import PLACE, RowSet, changed, every_row_relevant, gathers
 from frame_metrics.plan.table import free, prepared
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 QUERIES = f"{PREFIX}queries"
 _FIRST = pl.col(PLACE) == 1
+_FEW_SUMS = 2
 
 
 def evaluated(frame: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
@@ -58,7 +59,11 @@ class PerQuery:
         terms = Columns(all_relevant=every_row_relevant(kind, asked))
         self.formulas = {str(m): m.formula(terms) for m in metrics}
         spread = Spread()
-        self.flat = {str(m): f for m in metrics if kind == "relevant" and (f := _flat(m, spread, asked)) is not None}
+        self.flat = {str(m): m.formula(spread) for m in metrics if kind == "relevant" and _row_by_row(m, asked)}
+        if len(spread.sums) <= _FEW_SUMS and not gathers(asked):
+            # Groups of rows that are sorted already are the faster way to few sums.
+            self.flat = {name: f for name, f in self.flat.items() if f.names.isdisjoint(spread.sums)}
+            spread.sums.clear()
         self.grouped = {name: f for name, f in self.formulas.items() if name not in self.flat}
         names = {PLACE}.union(*(f.names for f in {**self.grouped, **self.flat}.values())) - set(spread.sums)
         ordered = any(m.ordered for m in metrics)
@@ -168,21 +173,10 @@ class PerQuery:
         return 0.0, float(pl.DataFrame(schema=schema).select(formula.over.cast(pl.Float64)).item())
 
 
-def _flat(metric: Metric, spread: Spread, asked: Question) -> Formula | None:
-    """Return the formula with which a mean over queries can be taken row by row, if there is one.
-
-    That needs rows which are all relevant, and queries of one weight.
-    """
+def _row_by_row(metric: Metric, asked: Question) -> bool:
+    """Return whether the mean over queries is a sum over rows: if all rows are relevant, and all queries weigh the same."""
     plain = asked.average == "macro" and asked.no_relevant != "error" and asked.min_relevance is None
-    if not plain or asked.each_query or metric.formula(Columns()).row is None:
-        return None
-    before = len(spread.sums)
-    formula = metric.formula(spread)
-    if asked.eager and len(spread.sums) > before:
-        # Lists are not gathered then, and groups of sorted rows are the faster way to their sums.
-        spread.sums.popitem()
-        return None
-    return formula
+    return plain and not asked.each_query and metric.formula(Columns()).row is not None
 
 
 def _flat_sums(name: str, formula: Formula) -> list[pl.Expr]:

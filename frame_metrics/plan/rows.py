@@ -2,8 +2,8 @@
 
 Nearly every metric is a function of the relevant rows alone, and these are few. A lazy plan gathers them into one list
 a query, puts each in order, and spreads it again: nothing is sorted as a whole, so a streaming engine holds a list of
-small numbers for each query and no more. A frame in memory is sorted, which is faster and always adds up in one order.
-The few metrics that need other rows have whole rows sorted.
+small numbers for each query and no more. A frame in memory is sorted where that is faster. The few metrics that need
+other rows have whole rows sorted.
 """
 
 from __future__ import annotations
@@ -38,6 +38,11 @@ _GRADE_LISTED = f"{terms.PREFIX}grade_listed"
 def every_row_relevant(kind: Rows, asked: Question) -> bool:
     """Return whether all rows of a kind are relevant, for binary and graded metrics alike."""
     return kind == "relevant" and asked.min_relevance is None
+
+
+def gathers(asked: Question) -> bool:
+    """Return whether rows are gathered into lists whatever the metrics are; keys that are many take long to sort."""
+    return not asked.eager or len(asked.keys) > 1
 
 
 class RowSet:
@@ -76,6 +81,7 @@ class RowSet:
         self.ordered = ordered
         self.floating = floating
         self.all_relevant = every_row_relevant(kind, asked)
+        self.gathered = bool(sums or self._reached) or gathers(asked)
 
     def of(self, table: Table) -> pl.LazyFrame:
         """Return the rows with every column that is wanted; the plan fails if something is wrong with a row."""
@@ -88,7 +94,7 @@ class RowSet:
             rows = rows.with_columns(pl.col(terms.GRADE).max().alias(terms.TOP_GRADE))
         if self.kind != "relevant":
             return self._by_rank(rows)
-        return self._by_list(rows) if self.asked.eager and not self._reached else self._in_lists(rows)
+        return self._in_lists(rows) if self.gathered else self._by_list(rows)
 
     def _kept(self, relevance: pl.Expr) -> pl.Expr:
         if self.kind == "all":
@@ -135,16 +141,24 @@ class RowSet:
         keys, rank = self.asked.keys, pl.col(terms.RANK)
         rows = rows.with_columns(*self._stays(), *self._grades_listed())
         carried = [c for c in rows.collect_schema().names() if c not in {*keys, terms.TOP_GRADE}]
+        values, order = pl.col(carried), rank.fill_null(LAST_RANK)
         # Only a product down the list needs whole rows in order.
-        values = pl.col(carried).sort_by(rank.fill_null(LAST_RANK)) if self._reached else pl.col(carried)
+        if self._reached and self.asked.eager:
+            rows = rows.sort(*keys, order)
+        elif self._reached:
+            values = values.sort_by(order)
         top = [pl.col(terms.TOP_GRADE).first()] if terms.TOP_GRADE in self.names else []
         made = self._made()
         lists = rows.group_by(keys, maintain_order=self.asked.eager).agg(values, *top)
         lists = lists.with_columns(rank.list.len().alias(terms.SIZE), **made)
         lists = lists.with_columns(_over_ideal(ideal).alias(name) for name, ideal in self.sums.items())
-        spread = [c for c in dict.fromkeys((*carried, *made)) if c in self.names | {PLACE, self._down}]
+        wanted = self.names | {PLACE, self._down, *self._reached.values()}
+        spread = [c for c in dict.fromkeys((*carried, *made)) if c in wanted]
         scalars = [c for c in (terms.SIZE, terms.TOP_GRADE) if c in self.names]
-        return self._numbered(lists.select(*keys, *self.sums, *scalars, *spread).explode(spread))
+        rows = lists.select(*keys, *self.sums, *scalars, *spread).explode(spread)
+        # The reader has passed the rows above, not yet this one. A shift within lists would take three times as long.
+        rows = rows.with_columns(pl.col(name) / pl.col(stay) for name, stay in self._reached.items())
+        return self._numbered(rows)
 
     def _by_list(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return the rows list by list, as `_in_lists` does."""
@@ -221,8 +235,7 @@ class RowSet:
             terms.BEST_LISTED: pl.col(_GRADE_LISTED).list.sort(descending=True, nulls_last=True),
             _DOWN: down,
         }
-        reached = pl.element().cum_prod().shift(1, fill_value=1.0)
-        reaches = {name: pl.col(stay).list.eval(reached) for name, stay in self._reached.items()}
+        reaches = {name: pl.col(stay).list.eval(pl.element().cum_prod()) for name, stay in self._reached.items()}
         return {name: made for name, made in lists.items() if name in self._wanted} | reaches
 
     @property
