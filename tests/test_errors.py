@@ -470,10 +470,21 @@ class TestLargeTables:
         else:
             assert "query 1999, rank 0" in refused(kind, table, ask)
 
-    @pytest.mark.parametrize("ask", ["roc_curve", "pr_curve", "cascade"])
-    def test_curves_look_at_all_rows(self, kind, many, ask):
+    def test_the_cascade_looks_at_all_rows(self, kind, many):
         rows = last(many, "item", pl.lit(89), relevant=False)
-        assert "query 1999, item 89" in refused(kind, rows, lambda ranking: getattr(ranking, ask)())
+        assert "query 1999, item 89" in refused(kind, rows, lambda ranking: ranking.cascade())
+
+    @pytest.mark.parametrize("ask", ["roc_curve", "pr_curve"])
+    def test_curves_look_at_every_rank(self, kind, many, ask):
+        rows = last(many, "rank", pl.lit(0), relevant=False)
+        assert "query 1999, rank 0" in refused(kind, rows, lambda ranking: getattr(ranking, ask)())
+
+    @pytest.mark.parametrize("ask", ["roc_curve", "pr_curve"])
+    def test_curves_look_for_items_as_metrics_do(self, kind, many, ask):
+        rows = last(many, "item", pl.lit(89), relevant=False)
+        assert answer(kind, rows, lambda ranking: getattr(ranking, ask)()).shape[1] == 3
+        every = lambda ranking: getattr(ranking.using(check_rows="all"), ask)()  # noqa: E731
+        assert "query 1999, item 89" in refused(kind, rows, every)
 
 
 METRIC_CALLS = {

@@ -9,17 +9,19 @@ import polars as pl
 from frame_metrics.errors import wanted
 from frame_metrics.formulas import parse
 from frame_metrics.formulas.parameters import MaxGrade, checked
-from frame_metrics.formulas.terms import PREFIX, RANK, TOP_GRADE, Inline, Roles
+from frame_metrics.formulas.terms import PREFIX, RANK, SIZE, TOP_GRADE, Inline, Roles
 from frame_metrics.plan import checks
-from frame_metrics.plan.evaluate import evaluated
+from frame_metrics.plan.evaluate import QUERIES, beside, evaluated, universe
+from frame_metrics.plan.rows import PLACE, RowSet
 from frame_metrics.plan.table import RELEVANCE, free, prepared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from frame_metrics.plan.question import Question
+    from frame_metrics.plan.table import Table
 
-FOUND, PASSED, QUERIES, NOTHING = (f"{PREFIX}{name}" for name in ("found", "passed", "queries", "nothing"))
+FOUND, PASSED, SHARE, PRESENT = (f"{PREFIX}{name}" for name in ("found", "passed", "share", "present"))
 
 
 def at_k(frame: pl.LazyFrame, asked: Question, metric: str, ks: Iterable[int]) -> pl.LazyFrame:
@@ -38,86 +40,89 @@ def at_k(frame: pl.LazyFrame, asked: Question, metric: str, ks: Iterable[int]) -
     return result.explode("k", str(whole)).sort(*asked.groups, "k", nulls_last=True)
 
 
-def _down(frame: pl.LazyFrame, asked: Question, *, ordered: bool) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return all rows with what they add to the found and the passed ones, and how many of both each query has."""
+def roc(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+    """Return shares of non-relevant rows passed and of relevant rows found, down the ranks."""
+    free(asked, "k", "fpr", "tpr")
     table = prepared(frame, asked)
     relevance, level = pl.col(RELEVANCE), asked.min_relevance
     relevant = (relevance > 0 if level is None else relevance >= level).fill_null(False)
-    checked_rows = checks.guarded(table.frame, table, asked, ordered=ordered)
-    rows = checked_rows.select(*asked.keys, RANK, relevant.alias(FOUND), (~relevant).alias(PASSED))
-    counts = rows.group_by(asked.keys).agg(pl.col(FOUND, PASSED).sum().name.suffix("_n"))
-    return rows.join(counts, on=asked.keys, nulls_equal=True), counts
+    found, passed = pl.col(f"{FOUND}_n"), pl.col(f"{PASSED}_n")
+    rows = _checked(table, asked).select(*asked.keys, RANK, relevant.alias(FOUND))
+    lists = rows.group_by(asked.keys).agg(RANK, FOUND, pl.col(FOUND).sum().alias(f"{FOUND}_n"))
+    lists = lists.with_columns((pl.col(FOUND).list.len() - found).alias(f"{PASSED}_n"))
+    if asked.no_relevant == "error":
+        lists = lists.filter(checks.lacking((found == 0).sum()).is_null())
+    lists = lists.filter((found > 0) & (passed > 0))
+    pooled = asked.average == "micro"
+    over = [(pl.col(f"{n}_n").sum() if pooled else pl.len()).cast(pl.Float64).alias(f"{n}_n") for n in (PASSED, FOUND)]
+    whole = lists.group_by(asked.groups).agg(over) if asked.groups else lists.select(over)
+    share = pl.col(FOUND) if pooled else pl.col(FOUND) / found
+    lost = ~pl.col(FOUND) if pooled else ~pl.col(FOUND) / passed
+    sums = [lost.sum().alias(PASSED), share.sum().alias(FOUND)]
+    curve = beside(_curve(lists.explode(RANK, FOUND), asked, sums), whole, asked.groups)
+    start = [pl.lit(0, dtype=pl.Int64).alias("k"), pl.lit(0.0).alias("fpr"), pl.lit(0.0).alias("tpr")]
+    origin = whole.filter(found > 0).with_columns(start).select(*asked.groups, "k", "fpr", "tpr")
+    points = curve.select(
+        *asked.groups,
+        pl.col(RANK).cast(pl.Int64).alias("k"),
+        (pl.col(PASSED) / passed).alias("fpr"),
+        (pl.col(FOUND) / found).alias("tpr"),
+    )
+    result = checks.guarded(pl.concat([origin, points]), table, asked, ordered=False)
+    return result.sort(*asked.groups, "k", nulls_last=True)
+
+
+def _checked(table: Table, asked: Question) -> pl.LazyFrame:
+    """Return all rows; the plan fails at a value that has no meaning."""
+    rows = table.frame
+    fine = checks.fine(checks.values(table, asked), asked, rows)
+    return rows.with_columns(pl.when(fine).then(pl.col(RANK)).alias(RANK))
 
 
 def _curve(rows: pl.LazyFrame, asked: Question, sums: list[pl.Expr]) -> pl.LazyFrame:
     """Return the sums at each rank of each group, added up down the ranks; missed rows come last, with a null rank."""
-    ranks = rows.group_by(*asked.groups, RANK).agg(sums).sort(*asked.groups, RANK, nulls_last=True)
+    return _running(rows.group_by(*asked.groups, RANK).agg(sums), asked)
+
+
+def _running(ranks: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+    ranks = ranks.sort(*asked.groups, RANK, nulls_last=True)
     running = [pl.col(name).cum_sum() for name in ranks.collect_schema().names() if name not in {*asked.groups, RANK}]
     return ranks.with_columns(e.over(asked.groups) if asked.groups else e for e in running)
 
 
-def roc(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
-    """Return shares of non-relevant rows passed and of relevant rows found, down the ranks."""
-    free(asked, "k", "fpr", "tpr")
-    rows, counts = _down(frame, asked, ordered=False)
-    counts = _with_relevant(counts, asked)
-    both = (pl.col(f"{FOUND}_n") > 0) & (pl.col(f"{PASSED}_n") > 0)
-    pooled = asked.average == "micro"
-    shares = [(pl.col(n) / (1.0 if pooled else pl.col(f"{n}_n"))).sum().alias(n) for n in (PASSED, FOUND)]
-    totals = [
-        (pl.col(f"{n}_n").sum() if pooled else pl.len()).cast(pl.Float64).alias(f"{n}_n") for n in (PASSED, FOUND)
-    ]
-    kept = counts.filter(both)
-    whole = kept.group_by(asked.groups).agg(totals) if asked.groups else kept.select(totals)
-    curve = _with(_curve(rows.filter(both), asked, shares), whole, asked)
-    start = [pl.lit(0, dtype=pl.Int64).alias("k"), pl.lit(0.0).alias("fpr"), pl.lit(0.0).alias("tpr")]
-    origin = whole.filter(pl.col(f"{FOUND}_n") > 0).with_columns(start).select(*asked.groups, "k", "fpr", "tpr")
-    points = curve.select(
-        *asked.groups,
-        pl.col(RANK).cast(pl.Int64).alias("k"),
-        (pl.col(PASSED) / pl.col(f"{PASSED}_n")).alias("fpr"),
-        (pl.col(FOUND) / pl.col(f"{FOUND}_n")).alias("tpr"),
-    )
-    return pl.concat([origin, points]).sort(*asked.groups, "k", nulls_last=True)
-
-
-def _with_relevant(counts: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
-    if asked.no_relevant != "error":
-        return counts
-    return counts.filter(checks.lacking((pl.col(f"{FOUND}_n") == 0).sum()).is_null())
-
-
 def precision_recall(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
-    """Return precision and recall down the ranks."""
+    """Return precision and recall down the ranks.
+
+    Both are sums over the relevant rows; of the others it only matters at which ranks they stand.
+    """
     free(asked, "k", "recall", "precision")
-    rows, counts = _down(frame, asked, ordered=True)
-    pooled = asked.average == "micro"
-    counts = _with_relevant(counts, asked)
-    if asked.fill is None:
-        rows, counts = (f.filter(pl.col(f"{FOUND}_n") > 0) for f in (rows, counts))
-    share = pl.when(pl.col(FOUND)).then(1.0 if pooled else 1.0 / pl.col(f"{FOUND}_n")).otherwise(0.0)
-    sums = [share.sum().alias(PASSED), pl.col(FOUND).sum()]
-    nothing = (pl.col(f"{FOUND}_n") == 0).sum() * (asked.fill or 0.0)
-    totals = [
-        pl.len().cast(pl.Float64).alias(QUERIES),
-        pl.col(f"{FOUND}_n").sum().cast(pl.Float64),
-        nothing.alias(NOTHING),
-    ]
-    whole = counts.group_by(asked.groups).agg(totals) if asked.groups else counts.select(totals)
-    curve = _with(_curve(rows.filter(pl.col(RANK).is_not_null()), asked, sums), whole, asked)
-    queries = pl.col(QUERIES)
-    over = pl.col(f"{FOUND}_n") if pooled else queries
-    recall = pl.when(over > 0).then((pl.col(PASSED) + pl.col(NOTHING)) / over).otherwise(0.0)
-    k = pl.col(RANK).cast(pl.Int64)
-    precision = (pl.col(FOUND) / k + pl.col(NOTHING)) / queries
-    result = curve.select(*asked.groups, k.alias("k"), recall.alias("recall"), precision.alias("precision"))
-    return result.sort(*asked.groups, "k", nulls_last=True)
-
-
-def _with(curve: pl.LazyFrame, whole: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
-    if asked.groups:
-        return curve.join(whole, on=asked.groups, nulls_equal=True)
-    return curve.join(whole, how="cross")
+    table = prepared(frame, asked)
+    groups, rank, size = asked.groups, pl.col(RANK), pl.col(SIZE)
+    rows = RowSet("relevant", asked, {RANK, SIZE}, {}, ordered=True, floating=table.floating).of(table)
+    first = pl.col(PLACE) == 1
+    counts = [first.sum().cast(pl.Int64).alias(PRESENT), size.filter(first).sum().cast(pl.Int64).alias(SIZE)]
+    whole = beside(universe(table, asked), rows.group_by(groups).agg(counts) if groups else rows.select(counts), groups)
+    whole = whole.with_columns(pl.col(PRESENT, SIZE).fill_null(0))
+    absent = pl.col(QUERIES) - pl.col(PRESENT)
+    if asked.no_relevant == "error":
+        whole = whole.filter(checks.lacking(absent.sum()).is_null())
+    found = rows.filter(rank.is_not_null()).group_by(*groups, RANK)
+    sums = found.agg(pl.len().cast(pl.Int64).alias(FOUND), (1.0 / size).sum().alias(SHARE))
+    ranks = _checked(table, asked).select(*groups, RANK).filter(rank.is_not_null()).unique()
+    ranks = ranks.join(sums, on=[*groups, RANK], how="left", nulls_equal=True)
+    curve = beside(_running(ranks.with_columns(pl.col(FOUND, SHARE).fill_null(0)), asked), whole, groups)
+    fill, pooled = asked.fill, asked.average == "micro"
+    queries = pl.col(PRESENT if fill is None else QUERIES).cast(pl.Float64)
+    nothing = absent * (fill or 0.0)
+    recall = pl.col(FOUND) / size if pooled else (pl.col(SHARE) + nothing) / queries
+    k = rank.cast(pl.Int64)
+    curve = curve.filter(queries > 0).select(
+        *groups,
+        k.alias("k"),
+        (pl.when(size > 0).then(recall).otherwise(0.0) if pooled else recall).alias("recall"),
+        ((pl.col(FOUND) / k + nothing) / queries).alias("precision"),
+    )
+    return checks.guarded(curve, table, asked, ordered=True).sort(*groups, "k", nulls_last=True)
 
 
 def cascade(frame: pl.LazyFrame, asked: Question, max_grade: float | None) -> pl.LazyFrame:

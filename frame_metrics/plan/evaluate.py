@@ -109,7 +109,7 @@ class PerQuery:
             sums += [pl.col(self.lacking).sum().cast(pl.Int64)] if self.strict else []
             parts.append(self._collected(self._grouped(rows, self.grouped), sums))
         first, *second = parts
-        return _beside(first, second[0], list(self.asked.by)) if second else first
+        return beside(first, second[0], list(self.asked.by)) if second else first
 
     def _collected(self, frame: pl.LazyFrame, sums: list[pl.Expr]) -> pl.LazyFrame:
         return frame.group_by(self.asked.by).agg(sums) if self.asked.by else frame.select(sums)
@@ -174,7 +174,7 @@ class PerQuery:
 
 
 def _row_by_row(metric: Metric, asked: Question) -> bool:
-    """Return whether the mean over queries is a sum over rows: if all rows are relevant, and all queries weigh the same."""
+    """Return whether the mean over queries is a sum over rows: all of them relevant, all queries of one weight."""
     plain = asked.average == "macro" and asked.no_relevant != "error" and asked.min_relevance is None
     return plain and not asked.each_query and metric.formula(Columns()).row is not None
 
@@ -198,7 +198,7 @@ def _sets(metrics: list[Metric], asked: Question, table: Table) -> list[PerQuery
     return made
 
 
-def _beside(left: pl.LazyFrame, right: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
+def beside(left: pl.LazyFrame, right: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
     """Return the frames side by side: joined on the keys, or the right one's single row beside each row."""
     if on:
         return left.join(right, on=on, how="left", nulls_equal=True)
@@ -208,23 +208,23 @@ def _beside(left: pl.LazyFrame, right: pl.LazyFrame, on: list[str]) -> pl.LazyFr
 def _summary(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
     parts = [each.part(table) for each in sets]
     counted = sets[0].complete or not (asked.by or any(each.counts_absent for each in sets))
-    whole, *rest = parts if counted else [_universe(table, asked), *parts]
+    whole, *rest = parts if counted else [universe(table, asked), *parts]
     for part in rest:
-        whole = _beside(whole, part, list(asked.by))
+        whole = beside(whole, part, list(asked.by))
     for number in (number for each in sets for number in each.without()):
         whole = whole.filter(checks.lacking(number).is_null())
     return whole.select(*asked.by, *(e for each in sets for e in each.results()))
 
 
-def _universe(table: Table, asked: Question) -> pl.LazyFrame:
-    """Return the number of queries, in all or for each segment; the plan fails if one is null."""
-    query = pl.col(asked.query)
+def universe(table: Table, asked: Question) -> pl.LazyFrame:
+    """Return the number of queries, in all or for each group of the result; the plan fails if one is null."""
+    query, groups = pl.col(asked.query), asked.groups
     lists = _lists(table, asked)
-    if asked.query in asked.by:
+    if asked.query in groups:
         return lists.unique().with_columns(pl.lit(1, dtype=pl.Int64).alias(QUERIES))
     null = checks.null_query(query.null_count() > 0, asked).is_null()
     queries = pl.when(null).then(query.n_unique()).cast(pl.Int64).alias(QUERIES)
-    return lists.group_by(asked.by).agg(queries) if asked.by else lists.select(queries)
+    return lists.group_by(groups).agg(queries) if groups else lists.select(queries)
 
 
 def _lists(table: Table, asked: Question) -> pl.LazyFrame:
@@ -245,7 +245,7 @@ def _each_query(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyF
     every = _lists(table, asked).unique().filter(checks.null_query(null, asked).is_null())
     whole, *rest = frames if sets[0].complete else [every, *frames]
     for frame in rest:
-        whole = _beside(whole, frame, asked.keys)
+        whole = beside(whole, frame, asked.keys)
     if lacks := [lack for each in sets for lack in each.lacks()]:
         number = pl.when(pl.any_horizontal(lacks)).then(pl.lit(checks.NOTHING_RELEVANT, dtype=pl.UInt8))
         whole = whole.filter(checks.stop(number, asked, whole).is_null())

@@ -285,7 +285,7 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.roc_curve().rows()
         [(0, 0.0, 0.0), (1, 0.0, 0.5), (2, 1.0, 0.5), (3, 1.0, 1.0)]
         """
-        return self._many_of_all(curves.roc)
+        return self._many(curves.roc)
 
     def pr_curve(self) -> Many:
         """Return precision and recall at each rank, averaged over queries; with `average="micro"`, pooled.
@@ -299,7 +299,7 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.pr_curve().rows()
         [(1, 1.0, 1.0), (2, 1.0, 0.5)]
         """
-        return self._many_of_all(curves.precision_recall)
+        return self._many(curves.precision_recall)
 
     def cascade(self, *, max_grade: float | None = None) -> Many:
         """Return the table with one more column, `cascade`: the probability that a reader stops at this row.
