@@ -13,7 +13,7 @@ import polars as pl
 
 from frame_metrics.errors import OptionError, nearest
 from frame_metrics.formulas.parameters import checked, written
-from frame_metrics.formulas.terms import ORDERED, Columns, Terms
+from frame_metrics.formulas.terms import ORDERED, Columns, IdealSum, Spread, Terms
 
 T = TypeVar("T")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -52,7 +52,7 @@ class Formula:
     total: bool = False
     row: pl.Expr | None = None
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """The columns that are mentioned."""
         parts = (self.value, self.over, self.relevant)
@@ -162,7 +162,10 @@ class Definition:
                 raise OptionError(f"{self.name} {takes}, got `{name}`{nearest(name, known)}")
         parameters = self.signature.parameters.values()
         values = {p.name: checked(p.name, given.get(p.name, p.default), self.kinds[p.name]) for p in parameters}
-        return Metric(self, tuple(values.items()), called or self.name)
+        metric = Metric(self, tuple(values.items()), called or self.name)
+        if len(_KNOWN) >= _MANY:
+            _KNOWN.clear()
+        return _KNOWN.setdefault((metric.definition.name, str(metric)), metric)
 
     __hash__ = object.__hash__
 
@@ -203,15 +206,35 @@ class Metric:
         return cast("Callable[[Terms], Formula]", self.definition.body(Metrics(), **dict(self.options)))
 
     @cached_property
+    def plain(self) -> Formula:
+        """The formula over the columns of any rows."""
+        return self.formula(Columns())
+
+    @cached_property
+    def relevant(self) -> Formula:
+        """The formula over columns of rows that are all relevant."""
+        return self.formula(Columns(all_relevant=True))
+
+    @cached_property
+    def spread(self) -> tuple[Formula, dict[str, IdealSum]]:
+        """The formula over rows that know the sums of their list, and such sums by the names of their columns."""
+        terms = Spread(str(self))
+        return self.formula(terms), terms.sums
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """The prepared columns that the formula mentions."""
-        return self.formula(Columns()).names
+        return self.plain.names
 
     @property
     def ordered(self) -> bool:
         """Whether two rows of a query at one rank make the number ambiguous."""
         return bool(self.names & ORDERED)
 
+
+_MANY = 1000
+_KNOWN: dict[tuple[str, str], Metric] = {}
+"""Metrics that were asked for before: their formulas are made once."""
 
 DEFINITIONS: dict[str, Definition] = {}
 """Every metric by its name, in the order of definition."""

@@ -174,20 +174,26 @@ class Columns(Terms):
 class Spread(Columns):
     """Terms where every row is relevant and knows what is to know of its list: nothing has to be summed in a group.
 
+    Parameters
+    ----------
+    name
+        Tells the sums of this formula from those of others.
+
     Attributes
     ----------
     sums
-        The sums over the ideal list that formulas have asked for, by the name of the column that has to hold them.
+        The sums over the ideal list that the formula has asked for, by the name of the column that has to hold them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__(all_relevant=True)
         self.number_relevant = self.number_graded = pl.col(SIZE)
         self.sums: dict[str, IdealSum] = {}
+        self._name = name
 
     def over_ideal(self, ideal: IdealSum) -> pl.Expr:
         """Return the column that a plan prepares, null where the sum is 0: nothing can be divided by that."""
-        name = f"{IDEAL_SUM}{len(self.sums)}"
+        name = f"{IDEAL_SUM}{len(self.sums)}:{self._name}"
         self.sums[name] = ideal
         return pl.col(name)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 import polars as pl
 
 from frame_metrics.formulas.base import Rows
-from frame_metrics.formulas.terms import FLAGS, PREFIX, Columns, Spread
+from frame_metrics.formulas.terms import FLAGS, PREFIX
 from frame_metrics.plan import checks
 from frame_metrics.plan.rows import PLACE, RowSet, changed, every_row_relevant, gathers
 from frame_metrics.plan.table import free, prepared
@@ -56,18 +56,18 @@ class PerQuery:
 
     def __init__(self, kind: Rows, metrics: list[Metric], asked: Question, *, floating: bool) -> None:
         self.asked = asked
-        terms = Columns(all_relevant=every_row_relevant(kind, asked))
-        self.formulas = {str(m): m.formula(terms) for m in metrics}
-        spread = Spread()
-        self.flat = {str(m): m.formula(spread) for m in metrics if kind == "relevant" and _row_by_row(m, asked)}
-        if len(spread.sums) <= _FEW_SUMS and not gathers(asked):
+        whole = every_row_relevant(kind, asked)
+        self.formulas = {str(m): m.relevant if whole else m.plain for m in metrics}
+        flat = [m for m in metrics if kind == "relevant" and _row_by_row(m, asked)]
+        sums = {name: ideal for m in flat for name, ideal in m.spread[1].items()}
+        if len(sums) <= _FEW_SUMS and not gathers(asked):
             # Groups of rows that are sorted already are the faster way to few sums.
-            self.flat = {name: f for name, f in self.flat.items() if f.names.isdisjoint(spread.sums)}
-            spread.sums.clear()
+            flat, sums = [m for m in flat if not m.spread[1]], {}
+        self.flat = {str(m): m.spread[0] for m in flat}
         self.grouped = {name: f for name, f in self.formulas.items() if name not in self.flat}
-        names = {PLACE}.union(*(f.names for f in {**self.grouped, **self.flat}.values())) - set(spread.sums)
+        names = {PLACE}.union(*(f.names for f in {**self.grouped, **self.flat}.values())) - set(sums)
         ordered = any(m.ordered for m in metrics)
-        self.rows = RowSet(kind, asked, names, spread.sums, ordered=ordered, floating=floating)
+        self.rows = RowSet(kind, asked, names, sums, ordered=ordered, floating=floating)
         self.complete = kind == "all"
         self.pooled = asked.average == "micro" and not asked.each_query
         self.present = QUERIES if self.complete else f"{PREFIX}present:{kind}"
@@ -101,7 +101,7 @@ class PerQuery:
         rows = self.rows.of(table)
         parts = []
         if self.flat:
-            sums = [e for name, formula in self.flat.items() for e in _flat_sums(name, formula)]
+            sums = [_flat_sum(name, formula) for name, formula in self.flat.items()]
             parts.append(self._collected(rows, [*sums, _FIRST.sum().cast(pl.Int64).alias(self.present)]))
         if self.grouped:
             sums = [e for name, formula in self.grouped.items() for e in self._sums(name, formula)]
@@ -148,6 +148,12 @@ class PerQuery:
         value = pl.col(name).fill_null(0)
         if formula.total:
             return value.alias(name)
+        if name in self.flat:
+            fill = 0.0 if formula.relevant is None else self.asked.fill
+            over = pl.col(self.present if fill is None else QUERIES)
+            value = value + fill * self._absent if fill else value
+            # Nothing divided by nothing is NaN, and no other quotient is.
+            return (value / over).fill_nan(None).alias(name)
         over = pl.col(_over(name)).fill_null(0.0)
         more_value, more_over = self.absent(formula)
         if more_over:
@@ -176,13 +182,13 @@ class PerQuery:
 def _row_by_row(metric: Metric, asked: Question) -> bool:
     """Return whether the mean over queries is a sum over rows: all of them relevant, all queries of one weight."""
     plain = asked.average == "macro" and asked.no_relevant != "error" and asked.min_relevance is None
-    return plain and not asked.each_query and metric.formula(Columns()).row is not None
+    return plain and not asked.each_query and metric.plain.row is not None
 
 
-def _flat_sums(name: str, formula: Formula) -> list[pl.Expr]:
+def _flat_sum(name: str, formula: Formula) -> pl.Expr:
     row = formula.value if formula.row is None else formula.row
     row = row if formula.over is None else row / formula.over
-    return [row.sum().cast(pl.Float64).alias(name), _FIRST.sum().cast(pl.Float64).alias(_over(name))]
+    return row.sum().cast(pl.Float64).alias(name)
 
 
 def _over(name: str) -> str:
@@ -191,7 +197,7 @@ def _over(name: str) -> str:
 
 def _sets(metrics: list[Metric], asked: Question, table: Table) -> list[PerQuery]:
     order = get_args(Rows)
-    place = {metric: order.index(metric.formula(Columns()).rows) for metric in metrics}
+    place = {metric: order.index(metric.plain.rows) for metric in metrics}
     made = []
     for kind, some in groupby(sorted(metrics, key=place.__getitem__, reverse=True), key=place.__getitem__):
         made.append(PerQuery(order[kind], list(some), asked, floating=table.floating))
