@@ -685,6 +685,30 @@ class TestJudgedBy:
         ranking = ranking_of(kind, made).judged_by(frame(kind, judged)).by("country")
         assert rows_of(kind, ranking.evaluate("recall", "num_rel")) == [("fr", 0.5, 2), ("us", 0.0, 2)]
 
+    def test_each_system_answers_every_judged_query(self, kind, run, qrels):
+        made = pl.concat([run.with_columns(system=pl.lit("old")), run.head(3).with_columns(system=pl.lit("new"))])
+        ranking = ranking_of(kind, made).judged_by(frame(kind, qrels), each="system").by("system")
+        single = {
+            name: run.head(n).rank.judged_by(qrels).evaluate("recall", "ndcg").row(0)
+            for name, n in (("new", 3), ("old", 5))
+        }
+        found = {system: values for system, *values in rows_of(kind, ranking.evaluate("recall", "ndcg"))}
+        assert found == {name: pytest.approx(values) for name, values in single.items()}
+
+    def test_each_system_in_each_country(self, kind, run, qrels):
+        country = pl.when(pl.col("query") == "a").then(pl.lit("fr")).otherwise(pl.lit("us"))
+        old = run.with_columns(country.alias("country"), system=pl.lit("old"))
+        made = pl.concat([old, old.head(3).with_columns(system=pl.lit("new"))])
+        ranking = ranking_of(kind, made).judged_by(frame(kind, qrels), each=("system",), queries="both")
+        found = {tuple(keys): value for *keys, value in rows_of(kind, ranking.by("system", "country").num_rel())}
+        assert found == {("new", "fr"): 2, ("new", "us"): 1, ("old", "fr"): 2, ("old", "us"): 1}
+
+    def test_each_must_be_a_segment_of_the_run(self, kind, run, qrels):
+        with pytest.raises(fm.MissingColumnError, match="each"):
+            rows_of(kind, ranking_of(kind, run).judged_by(frame(kind, qrels), each="system").evaluate("recall"))
+        with pytest.raises(fm.OptionError, match="by"):
+            rows_of(kind, ranking_of(kind, run).judged_by(frame(kind, qrels), each="item").evaluate("recall"))
+
     def test_a_judged_item_twice(self, kind, run, qrels):
         twice = pl.concat([qrels, qrels.head(1)])
         with pytest.raises(

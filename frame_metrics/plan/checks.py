@@ -209,14 +209,14 @@ NUMBER = f"{PREFIX}number"
 EXAMPLE = f"{PREFIX}example"
 
 
-def first_rows(table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
-    """Return one null, whose making fails if something is wrong with the first rows of the table."""
+def _first_rows(rows: pl.LazyFrame, table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
+    """Return one null, whose making fails if something is wrong with these rows of the table."""
     bad = values(table, asked)
     if ordered:
         bad[SHARED_RANK] = (pl.col(RANK) > 0) & _seen(asked, RANK)
     if table.has_item:
         bad[SAME_ITEM] = pl.col(ITEM).is_not_null() & _seen(asked, ITEM)
-    rows = table.head(asked.check_rows).frame.with_columns(number_of(bad).alias(NUMBER))
+    rows = rows.with_columns(number_of(bad).alias(NUMBER))
     return rows.select(stop(pl.col(NUMBER), asked, rows).alias(NUMBER))
 
 
@@ -229,9 +229,11 @@ def guarded(result: pl.LazyFrame, table: Table, asked: Question, *, ordered: boo
     """Return the result of a plan, which now fails if something is wrong with the first rows of the table."""
     if asked.check_rows == 0:
         return result
-    # The filter makes the result depend on the check, which would be optimised away otherwise.
-    check = first_rows(table, asked, ordered=ordered)
-    return result.join(check, how="cross", maintain_order="left").filter(pl.col(NUMBER).is_null()).drop(NUMBER)
+    for rows in table.first(asked.check_rows):
+        check = _first_rows(rows, table, asked, ordered=ordered)
+        # The filter makes the result depend on the check, which would be optimised away otherwise.
+        result = result.join(check, how="cross", maintain_order="left").filter(pl.col(NUMBER).is_null()).drop(NUMBER)
+    return result
 
 
 def problems(table: Table, asked: Question) -> pl.LazyFrame:

@@ -239,8 +239,8 @@ def _lists(table: Table, asked: Question) -> pl.LazyFrame:
     Rows mostly come list by list, so few are left to compare where a list begins. In memory, counting distinct numbers
     takes no longer than that.
     """
-    keys = table.given.select(asked.keys)
-    if asked.eager and not asked.by and table.given.collect_schema()[asked.query].is_numeric():
+    keys = table.lists.select(asked.keys)
+    if asked.eager and not asked.by and keys.collect_schema()[asked.query].is_numeric():
         return keys
     return keys.filter(changed(asked.keys))
 

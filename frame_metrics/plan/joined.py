@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
 
-from frame_metrics.errors import TableError, choice
+from frame_metrics.errors import TableError, choice, wanted
 from frame_metrics.failing import failing
 from frame_metrics.formulas.terms import PREFIX
-from frame_metrics.plan.question import Step
+from frame_metrics.plan import checks
+from frame_metrics.plan.question import Source, Step
 from frame_metrics.plan.table import missing
 
 if TYPE_CHECKING:
@@ -20,11 +21,16 @@ if TYPE_CHECKING:
 Queries: TypeAlias = Literal["qrels", "both", "run", "error"]
 Unjudged: TypeAlias = Literal["nonrelevant", "drop"]
 
-_IN_RUN, _IN_QRELS = f"{PREFIX}in_run", f"{PREFIX}in_qrels"
+_CHECK = f"{PREFIX}same_queries"
 
 
 def step(
-    qrels: Callable[[list[str]], pl.LazyFrame], *, queries: Queries, unjudged: Unjudged, roles: dict[str, str | None]
+    qrels: Callable[[list[str]], pl.LazyFrame],
+    *,
+    queries: Queries,
+    unjudged: Unjudged,
+    each: tuple[str, ...],
+    roles: dict[str, str | None],
 ) -> Step:
     """Return the step that joins judgments to a run.
 
@@ -32,7 +38,7 @@ def step(
     ----------
     qrels
         Gives the judgments, with the named columns as far as they are there.
-    queries, unjudged
+    queries, unjudged, each
         See `.rank.judged_by`.
     roles
         What query, item and relevance are called in the judgments; None for the names of the question.
@@ -42,15 +48,113 @@ def step(
     if unjudged not in get_args(Unjudged):
         raise choice("unjudged", unjudged, get_args(Unjudged))
 
-    def join(run: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+    def join(run: pl.LazyFrame, asked: Question) -> Source:
         names = {theirs or getattr(asked, role): getattr(asked, role) for role, theirs in roles.items()}
         judged = _judgments(qrels([*names, *asked.by]), names, run, asked)
         run, judged = _of_one_type(run, judged, [asked.query, asked.item])
-        whole = _outer(run.drop(asked.relevance, strict=False), judged, asked)
-        whole = _population(whole, run, judged, asked, queries)
-        return _condensed(whole, asked) if unjudged == "drop" else whole
+        return Joined(run.drop(asked.relevance, strict=False), judged, asked, queries, each).source(unjudged)
 
     return Step("judgments", (), join)
+
+
+class Joined:
+    """A run and its judgments.
+
+    Parameters
+    ----------
+    run, judged
+        The two tables, with the columns that the question names.
+    asked
+        What is asked.
+    queries, each
+        See `.rank.judged_by`.
+    """
+
+    def __init__(
+        self, run: pl.LazyFrame, judged: pl.LazyFrame, asked: Question, queries: Queries, each: tuple[str, ...]
+    ) -> None:
+        self.asked = asked
+        self.queries = queries
+        self.run = run
+        self.judged = judged
+        self.on = [*asked.keys, asked.item]
+        for name in each:
+            if name not in run.collect_schema():
+                raise missing(name, run.collect_schema(), "Hint: each=... takes columns of the run")
+            if name not in asked.by:
+                raise wanted("each", f"columns that .by(...) names too, here {list(asked.by)}", name)
+        self.expected = _expected(run, judged, asked, each)
+
+    def source(self, unjudged: Unjudged) -> Source:
+        """Return what is measured."""
+        asked = self.asked
+        both = self.run.join(self.expected, on=self.on, how="full", coalesce=True, nulls_equal=True)
+        whole = self._counted(both, in_run=True, in_judged=True)
+        if unjudged == "drop":
+            return Source(_condensed(whole, asked), lists=self._lists(), parts=self._parts(whole))
+        return Source(whole, self._relevant, self._lists(), self._parts(whole))
+
+    def _relevant(self, meets: pl.Expr) -> pl.LazyFrame:
+        """Return the judged rows that meet a condition, with their ranks in the run; few rows of it are needed."""
+        rows = self._counted(self.expected.filter(meets), in_run=True, in_judged=False)
+        query = pl.col(self.asked.query)
+        fine = checks.null_query(query.is_null(), self.asked).is_null()
+        run = self.run.select(*self.on, pl.when(fine).then(pl.col(self.asked.rank)).alias(self.asked.rank))
+        run = run.join(rows.select(self.on), on=self.on, how="semi", nulls_equal=True)
+        return rows.join(run, on=self.on, how="left", nulls_equal=True)
+
+    def _lists(self) -> pl.LazyFrame:
+        keys = self.asked.keys
+        listed, expected = self.run.select(keys), self.expected.select(keys)
+        if keys == [self.asked.query] and self.queries != "run":
+            # A query that counts has judgments.
+            return self._counted(expected, in_run=True, in_judged=False)
+        if keys == [self.asked.query]:
+            return listed
+        both = pl.concat([listed, expected], how="vertical_relaxed")
+        return self._counted(both, in_run=True, in_judged=True)
+
+    def _parts(self, whole: pl.LazyFrame) -> tuple[pl.LazyFrame, ...]:
+        """Return both tables, each with nulls for what only the other one has."""
+        schema = whole.collect_schema()
+        names = [*self.on, self.asked.rank, self.asked.relevance]
+        parts = []
+        for table in (self.run, self.judged):
+            there = table.collect_schema()
+            nulls = [pl.lit(None, dtype=schema[name]).alias(name) for name in names if name not in there]
+            parts.append(table.with_columns(nulls))
+        return tuple(parts)
+
+    def _counted(self, rows: pl.LazyFrame, *, in_run: bool, in_judged: bool) -> pl.LazyFrame:
+        """Return the rows of those queries that count.
+
+        Parameters
+        ----------
+        rows
+            The rows.
+        in_run, in_judged
+            Whether a query of theirs may be missing in the run, or in the judgments.
+        """
+        query = self.asked.query
+        if self.queries in ("qrels", "both") and in_judged:
+            rows = rows.join(_queries(self.judged, query), on=query, how="semi", nulls_equal=True)
+        if self.queries in ("run", "both") and in_run:
+            rows = rows.join(_queries(self.run, query), on=query, how="semi", nulls_equal=True)
+        if self.queries != "error":
+            return rows
+        return rows.join(self._same_queries(), how="cross").filter(pl.col(_CHECK).is_null()).drop(_CHECK)
+
+    def _same_queries(self) -> pl.LazyFrame:
+        """Return one null, whose making fails if a query is in one of the tables only."""
+        query = self.asked.query
+        listed, graded = _queries(self.run, query), _queries(self.judged, query)
+        pairs = ((listed, graded), (graded, listed))
+        differ = pl.concat([one.join(other, on=query, how="anti", nulls_equal=True) for one, other in pairs])
+        text = (
+            "the run and the judgments must have the same queries, as queries='error' asks, but {} is in one of them "
+            "only. Hint: choose queries='qrels', 'both' or 'run'"
+        )
+        return differ.select(failing(pl.len() > 0, text, pl.col(query).first()).alias(_CHECK))
 
 
 def _judgments(qrels: pl.LazyFrame, names: dict[str, str], run: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
@@ -91,43 +195,20 @@ def _alike(one: pl.DataType, other: pl.DataType) -> bool:
     return pl.Null in (one, other) or (one.is_integer() and other.is_integer()) or (one in texts and other in texts)
 
 
-def _outer(run: pl.LazyFrame, judged: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
-    """Return the rows of both tables; judged items of a query that has several lists are missed in each by itself."""
+def _expected(run: pl.LazyFrame, judged: pl.LazyFrame, asked: Question, each: tuple[str, ...]) -> pl.LazyFrame:
+    """Return the judged items that each list should have; what a list does not have, it has missed."""
     there = set(judged.collect_schema().names())
-    lists = [key for key in asked.keys if key not in there]
-    on = [key for key in asked.keys if key in there and key != asked.query]
-    if lists:
-        known = run.select(asked.keys).unique()
-        judged = judged.join(known, on=[*on, asked.query], how="left", nulls_equal=True)
-    keys = [*asked.keys, asked.item]
-    return run.join(judged, on=keys, how="full", coalesce=True, nulls_equal=True)
+    apart = [name for name in each if name not in there]
+    if lists := [key for key in asked.keys if key not in there and key not in apart]:
+        on = [key for key in asked.keys if key in there]
+        judged = judged.join(run.select(*on, *lists).unique(), on=on, how="left", nulls_equal=True)
+    return judged.join(run.select(apart).unique(), how="cross") if apart else judged
 
 
-def _population(
-    whole: pl.LazyFrame, run: pl.LazyFrame, judged: pl.LazyFrame, asked: Question, queries: Queries
-) -> pl.LazyFrame:
-    listed, graded = _queries(run, asked), _queries(judged, asked)
-    if queries in ("qrels", "both"):
-        whole = whole.join(graded, on=asked.query, how="semi", nulls_equal=True)
-    if queries in ("run", "both"):
-        whole = whole.join(listed, on=asked.query, how="semi", nulls_equal=True)
-    if queries != "error":
-        return whole
-    pairs = ((listed, graded), (graded, listed))
-    differ = pl.concat([one.join(other, on=asked.query, how="anti", nulls_equal=True) for one, other in pairs])
-    first = pl.col(asked.query).first()
-    text = (
-        "the run and the judgments must have the same queries, as queries='error' asks, but {} is in one of them only. "
-        "Hint: choose queries='qrels', 'both' or 'run'"
-    )
-    check = differ.select(failing(pl.len() > 0, text, first).alias(_IN_RUN))
-    return whole.join(check, how="cross").filter(pl.col(_IN_RUN).is_null()).drop(_IN_RUN)
-
-
-def _queries(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+def _queries(frame: pl.LazyFrame, query: str) -> pl.LazyFrame:
     """Return the queries of a table, and null: a row without a query must not get lost, but be found by the checks."""
-    known = frame.select(asked.query).unique()
-    return pl.concat([known, known.select(pl.lit(None).alias(asked.query))], how="vertical_relaxed")
+    known = frame.select(query).unique()
+    return pl.concat([known, known.select(pl.lit(None).alias(query))], how="vertical_relaxed")
 
 
 def _condensed(whole: pl.LazyFrame, asked: Question) -> pl.LazyFrame:

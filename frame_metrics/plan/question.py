@@ -20,6 +20,29 @@ CHECK_ROWS = 100_000
 
 
 @dataclass(frozen=True)
+class Source:
+    """The rows that are measured, and shorter ways to some of them.
+
+    Attributes
+    ----------
+    rows
+        All rows.
+    relevant
+        Gives the rows whose relevance meets a condition, with the columns that a question names; None if there is no
+        shorter way to them than through all rows.
+    lists
+        Rows of which each list has at least one; None for all rows.
+    parts
+        Tables whose first rows are checked, each with all columns that the question names; None for the rows.
+    """
+
+    rows: pl.LazyFrame
+    relevant: Callable[[pl.Expr], pl.LazyFrame] | None = None
+    lists: pl.LazyFrame | None = None
+    parts: tuple[pl.LazyFrame, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Step:
     """Something done to the table before anything is measured.
 
@@ -30,12 +53,12 @@ class Step:
     columns
         The columns it reads beside those of the question.
     after
-        The table after it.
+        What is measured after it.
     """
 
     kind: Literal["ranks", "judgments"]
     columns: tuple[str, ...]
-    after: Callable[[pl.LazyFrame, Question], pl.LazyFrame]
+    after: Callable[[pl.LazyFrame, Question], Source]
 
 
 @dataclass(frozen=True)
@@ -132,11 +155,12 @@ class Question:
         steps = {s.kind: s for s in (*self.steps, step)}
         return replace(self, steps=tuple(steps[kind] for kind in ("ranks", "judgments") if kind in steps))
 
-    def after_steps(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the table after the steps."""
+    def source(self, table: pl.LazyFrame) -> Source:
+        """Return what is measured: the table after the steps."""
+        source = Source(table)
         for step in self.steps:
-            table = step.after(table, self)
-        return table
+            source = step.after(source.rows, self)
+        return source
 
 
 def _level(level: Any) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from frame_metrics.errors import choice, wanted
-from frame_metrics.plan.question import Step
+from frame_metrics.plan.question import Source, Step
 from frame_metrics.plan.scores import Ties, ranked
 from frame_metrics.plan.table import missing
 
@@ -22,13 +22,15 @@ def by_score(score: str, *, ties: Ties, float32: bool) -> Step:
     if ties not in get_args(Ties):
         raise choice("ties", ties, get_args(Ties))
 
-    def rank(table: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
+    def rank(table: pl.LazyFrame, asked: Question) -> Source:
         schema = table.collect_schema()
         for name in (score, *asked.keys, *(() if ties == "first" else (asked.item,))):
             if name not in schema:
                 raise missing(name, schema, "Hint: .rank.from_scores('score') takes the column with the score")
         item = asked.item if ties != "first" else None
         table = table.drop(asked.rank, strict=False)
-        return ranked(table, keys=asked.keys, item=item, score=score, ties=ties, rank=asked.rank, float32=float32)
+        return Source(
+            ranked(table, keys=asked.keys, item=item, score=score, ties=ties, rank=asked.rank, float32=float32)
+        )
 
     return Step("ranks", (score,), rank)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,7 +13,7 @@ from frame_metrics.formulas.terms import PREFIX, RANK
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from frame_metrics.plan.question import Question
+    from frame_metrics.plan.question import Question, Source
 
 RELEVANCE = f"{PREFIX}relevance"
 ITEM = f"{PREFIX}item"
@@ -28,8 +28,8 @@ class Table:
 
     Attributes
     ----------
-    given
-        The table as it came, after the steps of the question.
+    source
+        What is measured: the table as it came, after the steps of the question.
     columns
         Keys, rank and relevance, and the item if it is there, under the names that a plan knows.
     relevance
@@ -42,7 +42,7 @@ class Table:
         Whether the item is among the columns.
     """
 
-    given: pl.LazyFrame
+    source: Source
     columns: list[pl.Expr]
     relevance: pl.Expr
     floating: bool
@@ -50,21 +50,36 @@ class Table:
     has_item: bool
 
     @property
+    def given(self) -> pl.LazyFrame:
+        """All rows, with the columns that they came with."""
+        return self.source.rows
+
+    @property
     def frame(self) -> pl.LazyFrame:
         """All rows."""
         return self.given.select(self.columns)
 
-    def where(self, condition: Callable[[pl.Expr], pl.Expr]) -> pl.LazyFrame:
+    @property
+    def lists(self) -> pl.LazyFrame:
+        """Rows of which each list has at least one."""
+        return self.given if self.source.lists is None else self.source.lists
+
+    def relevant(self, condition: Callable[[pl.Expr], pl.Expr]) -> pl.LazyFrame:
         """Return the rows whose relevance meets a condition.
 
         The rows are chosen before anything is computed: what several parts of a plan have in common is made once, for
         all rows, so it should be no more than the table itself.
         """
-        return self.given.filter(condition(self.relevance)).select(self.columns)
+        meets = condition(self.relevance)
+        rows = self.given.filter(meets) if self.source.relevant is None else self.source.relevant(meets)
+        return rows.select(self.columns)
 
-    def head(self, rows: int | None) -> Table:
-        """Return the first rows; None for all."""
-        return self if rows is None else replace(self, given=self.given.head(rows))
+    def first(self, rows: int | None) -> list[pl.LazyFrame]:
+        """Return the first rows of the tables that were given; None for all rows."""
+        if rows is None:
+            return [self.frame]
+        parts = (self.given,) if self.source.parts is None else self.source.parts
+        return [part.head(rows).select(self.columns) for part in parts]
 
 
 def prepared(table: pl.LazyFrame, asked: Question) -> Table:
@@ -74,8 +89,8 @@ def prepared(table: pl.LazyFrame, asked: Question) -> Table:
     type whatever came in.
     """
     require_keys(table.collect_schema(), asked)
-    table = asked.after_steps(table)
-    schema = table.collect_schema()
+    source = asked.source(table)
+    schema = source.rows.collect_schema()
     require(schema, asked)
     relevance = _relevance(asked.relevance, schema)
     columns = [*map(pl.col, asked.keys), _rank(asked.rank, schema), relevance.alias(RELEVANCE)]
@@ -85,7 +100,7 @@ def prepared(table: pl.LazyFrame, asked: Question) -> Table:
         columns.append(pl.col(asked.item).alias(ITEM))
     dtype = schema[asked.relevance]
     large = dtype.is_integer() and dtype not in (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16)
-    return Table(table, columns, relevance, dtype.is_float() or dtype.is_decimal(), large, has_item)
+    return Table(source, columns, relevance, dtype.is_float() or dtype.is_decimal(), large, has_item)
 
 
 def require(schema: Collection[str], asked: Question) -> None:

@@ -185,6 +185,7 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         *,
         queries: Queries = "qrels",
         unjudged: Unjudged = "nonrelevant",
+        each: str | tuple[str, ...] = (),
         query: str | None = None,
         item: str | None = None,
         relevance: str | None = None,
@@ -192,8 +193,9 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         """Return the same question with judgments from a table of their own, joined on query and item.
 
         Judged items that the table does not have become rows without a rank: they were missed. With `by`, a segment is
-        judged on the queries that it has rows for; queries of the judgments that no segment has are a segment null,
-        unless the judgments have the column too.
+        judged on the queries that it has rows for, as is right for countries; queries of the judgments that no segment
+        has are a segment null, unless the judgments have the column too. Systems should answer every query: name their
+        column in `each`.
 
         Parameters
         ----------
@@ -204,6 +206,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
             tables; `"run"` those of this table; `"error"` refuses if the two differ.
         unjudged
             `"nonrelevant"` (default) keeps unjudged items in their place; `"drop"` takes them out, and ranks close up.
+        each
+            Columns of `by`, such as `"system"`, for each value of which every judged query counts, answered or not.
         query, item, relevance
             The columns of `qrels` that play these roles, if they are not called as in this table.
 
@@ -216,7 +220,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         0.5
         """
         roles = {"query": query, "item": item, "relevance": relevance}
-        step = joined.step(source_of(qrels), queries=queries, unjudged=unjudged, roles=roles)
+        apart = (each,) if isinstance(each, str) else tuple(each)
+        step = joined.step(source_of(qrels), queries=queries, unjudged=unjudged, each=apart, roles=roles)
         return self._with(self._asked.then(step))
 
     def evaluate(self, *metrics: str | Metric) -> Many:
