@@ -9,6 +9,7 @@ import pytest
 import frame_metrics as fm
 
 ROWS, GROUP = 4_000, 1_000
+polars_2 = pytest.mark.skipif(pl.__version__ < "2", reason="Polars 1 shares one scan between the parts of a plan")
 NINE = ("ndcg@10", "map", "map@10", "mrr", "p@5", "p@10", "recall@10", "recall@100", "hit_rate@10")
 
 
@@ -58,12 +59,14 @@ class TestFile:
             pl.scan_parquet(path).rank.evaluate(*NINE).collect(engine=engine)
 
 
+@polars_2
 def test_ranks_of_row_groups_without_a_relevant_row_are_not_read(log, path):
     plan = pl.scan_parquet(path).rank.using(check_rows=0).evaluate(*NINE)
     spoil(path, {"rank", "item", "page"}, range(3))
     assert plan.collect(engine="streaming").row(0) == pytest.approx(log.rank.evaluate(*NINE).row(0))
 
 
+@polars_2
 def test_explain_shows_it(path):
     plan = pl.scan_parquet(path).rank.using(check_rows=0).evaluate(*NINE).explain(engine="streaming")
     scans = re.findall(r"PROJECT (\d+)/5 COLUMNS(?:\s+SELECTION: (.*))?", plan)
@@ -80,7 +83,7 @@ def not_streamed(plan):
     return [" ".join(label.split("\\n")[:2]) for label, color in nodes if color == FALLBACK]
 
 
-@pytest.mark.skipif(pl.__version__ < "2", reason="graphs of Polars 1 have other colours")
+@polars_2
 @pytest.mark.parametrize("name", fm.metrics.names())
 def test_only_lists_of_relevant_rows_are_held(path, name):
     """The gathered lists, and for `iprec` and its like the groups made of them again."""
