@@ -15,7 +15,7 @@ import polars as pl
 from frame_metrics.formulas.base import Rows
 from frame_metrics.formulas.terms import FLAGS, PREFIX
 from frame_metrics.plan import checks
-from frame_metrics.plan.rows import PLACE, RowSet, changed, every_row_relevant, gathers
+from frame_metrics.plan.rows import PLACE, RowSet, changed, every_row_relevant
 from frame_metrics.plan.table import free, prepared
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 QUERIES = f"{PREFIX}queries"
 _FIRST = pl.col(PLACE) == 1
-_FEW_SUMS = 2
 
 
 def evaluated(frame: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
@@ -60,9 +59,6 @@ class PerQuery:
         self.formulas = {str(m): m.relevant if whole else m.plain for m in metrics}
         flat = [m for m in metrics if kind == "relevant" and _row_by_row(m, asked)]
         sums = {name: ideal for m in flat for name, ideal in m.spread[1].items()}
-        if len(sums) <= _FEW_SUMS and not gathers(asked):
-            # Groups of rows that are sorted already are the faster way to few sums.
-            flat, sums = [m for m in flat if not m.spread[1]], {}
         self.flat = {str(m): m.spread[0] for m in flat}
         self.grouped = {name: f for name, f in self.formulas.items() if name not in self.flat}
         names = {PLACE}.union(*(f.names for f in {**self.grouped, **self.flat}.values())) - set(sums)

@@ -40,11 +40,6 @@ def every_row_relevant(kind: Rows, asked: Question) -> bool:
     return kind == "relevant" and asked.min_relevance is None
 
 
-def gathers(asked: Question) -> bool:
-    """Return whether rows are gathered into lists whatever the metrics are; keys that are many take long to sort."""
-    return not asked.eager or len(asked.keys) > 1
-
-
 class RowSet:
     """Rows of one kind.
 
@@ -81,7 +76,8 @@ class RowSet:
         self.ordered = ordered
         self.floating = floating
         self.all_relevant = every_row_relevant(kind, asked)
-        self.gathered = bool(sums or self._reached) or gathers(asked)
+        # Keys that are many take long to sort.
+        self.gathered = bool(self._reached) or not asked.eager or len(asked.keys) > 1
 
     def of(self, table: Table) -> pl.LazyFrame:
         """Return the rows with every column that is wanted; the plan fails if something is wrong with a row."""
@@ -179,7 +175,18 @@ class RowSet:
         }
         rows = rows.with_columns(self._grades_listed())
         rows = rows.with_columns(make().alias(name) for name, make in makers.items() if name in self._wanted)
-        return self._numbered(rows)
+        return self._numbered(self._summed(rows))
+
+    def _summed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows that stand list by list with the sums over their ideal lists."""
+        if not self.sums:
+            return rows
+        keys = self.asked.keys
+        spread = [c for c in rows.collect_schema().names() if c not in keys]
+        lists = rows.group_by(keys, maintain_order=True).agg(spread)
+        lists = lists.with_columns(_over_ideal(ideal).alias(name) for name, ideal in self.sums.items())
+        wanted = [c for c in spread if c in self.names | {PLACE, self._down}]
+        return lists.select(*keys, *self.sums, *wanted).explode(wanted)
 
     def _numbered(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return the rows with the numbers of hits; the plan fails where two rows share a rank and must not."""
