@@ -10,7 +10,7 @@ import pytest
 
 from tests.benchmark import __main__ as program
 from tests.benchmark import calls, data, measure, ours, packages, peers, table
-from tests.benchmark.calls import NINE
+from tests.benchmark.file import NINE
 
 ROWS = 1_000
 SMALL = "--rows 1000,100000 --big 200000 --repeat 1"

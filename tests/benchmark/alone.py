@@ -1,6 +1,6 @@
 """One call in a process of its own, for what depends on all that a process did before: memory, import, compilation.
 
-python -m tests.benchmark.alone file NAME PATH      a call of `calls.FILE` on a Parquet file: seconds, peak memory
+python -m tests.benchmark.alone file NAME PATH      a call of `file.FILE` on a Parquet file: seconds, peak memory
 python -m tests.benchmark.alone import              seconds that `import frame_metrics` takes after Polars and pandas
 python -m tests.benchmark.alone first PEER          seconds of the first run of a peer, on 1,000 rows
 """
@@ -21,10 +21,10 @@ def main(kind: str, *arguments: str) -> dict[str, float]:
 def _file(name: str, path: str) -> dict[str, float]:
     import polars as pl
 
-    from tests.benchmark import calls, measure
+    from tests.benchmark import file, measure
 
     before = measure.peak()
-    wall, cpu = measure.timed(lambda: calls.FILE[name](pl.scan_parquet(path)))
+    wall, cpu = measure.timed(lambda: file.FILE[name](pl.scan_parquet(path)))
     return {"wall": wall, "cpu": cpu, "peak": measure.peak(), "before": before}
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-import frame_metrics  # noqa: F401 puts .rank on frames
 from tests.benchmark import data
+from tests.benchmark.file import FILE, NINE, bare, streamed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from tests.benchmark.data import Form
-
-NINE = ("ndcg@10", "map", "map@10", "mrr", "p@5", "p@10", "recall@10", "recall@100", "hit_rate@10")
 
 
 class Subject:
@@ -58,29 +56,13 @@ class Subject:
         return self.files.scan()
 
 
-def bare(table: Any) -> Any:
-    """Return the query that everything is compared with."""
-    return table.group_by("query").agg(pl.col("relevance").sum())
-
-
 def _joined(run: Any, qrels: Any, how: str) -> Any:
     return run.join(qrels, on=["query", "item"], how=how, coalesce=True)
 
 
-def _streamed(plan: pl.LazyFrame) -> pl.DataFrame:
-    return plan.collect(engine="streaming")
-
-
-FILE: dict[str, Callable[[pl.LazyFrame], pl.DataFrame]] = {
-    "bare": lambda scan: _streamed(bare(scan)),
-    "nine": lambda scan: _streamed(scan.rank.evaluate(*NINE)),
-    "nothing": lambda scan: scan.select(pl.len()).collect(),
-}
-"""Calls on a Parquet file."""
-
 CALLS: dict[str, Callable[[Subject], object]] = {
     "bare": lambda s: bare(s.frame),
-    "bare, streaming": lambda s: _streamed(bare(s.frame.lazy())),
+    "bare, streaming": lambda s: streamed(bare(s.frame.lazy())),
     "nine": lambda s: s.frame.rank.evaluate(*NINE),
     "ndcg": lambda s: s.frame.rank.ndcg(k=10),
     "segments": lambda s: s.frame.rank.by("segment").ndcg(k=10),
@@ -99,7 +81,7 @@ CALLS: dict[str, Callable[[Subject], object]] = {
     "join": lambda s: _joined(s.frame, s.qrels, "full"),
     "left join": lambda s: _joined(s.frame, s.qrels, "left"),
     "judged nine": lambda s: s.frame.rank.judged_by(s.qrels).evaluate(*NINE),
-    "file join": lambda s: _streamed(_joined(s.scan(), s.files.scan_qrels(), "full").select(pl.col("relevance").sum())),
-    "file judged nine": lambda s: _streamed(s.scan().rank.judged_by(s.files.scan_qrels()).evaluate(*NINE)),
+    "file join": lambda s: streamed(_joined(s.scan(), s.files.scan_qrels(), "full").select(pl.col("relevance").sum())),
+    "file judged nine": lambda s: streamed(s.scan().rank.judged_by(s.files.scan_qrels()).evaluate(*NINE)),
 }
 """Calls on a subject, by name."""
