@@ -148,8 +148,11 @@ class Definition:
         """The first line of the docstring: what the number is."""
         return (inspect.getdoc(self.body) or "").split("\n", 1)[0]
 
-    def __call__(self, *args: Any, called: str = "", **options: Any) -> Metric:
-        """Return the metric with these options, each checked; its text begins with the name it was called by."""
+    def __call__(self, *args: Any, called: str = "", text: str = "", **options: Any) -> Metric:
+        """Return the metric with these options, each checked.
+
+        Its text begins with the name it was called by, or is another one that was given.
+        """
         given = {"k": args[0], **options} if len(args) == 1 and self.takes_k and "k" not in options else options
         if len(args) > (1 if self.takes_k else 0):
             raise OptionError(f"{self.name} takes {'`k`' if self.takes_k else 'no value'} by position, got {args!r}")
@@ -162,23 +165,39 @@ class Definition:
                 raise OptionError(f"{self.name} {takes}, got `{name}`{nearest(name, known)}")
         parameters = self.signature.parameters.values()
         values = {p.name: checked(p.name, given.get(p.name, p.default), self.kinds[p.name]) for p in parameters}
-        metric = Metric(self, tuple(values.items()), called or self.name)
+        metric = Metric(self, tuple(values.items()), called or self.name, text)
         if len(_KNOWN) >= _MANY:
             _KNOWN.clear()
-        return _KNOWN.setdefault((metric.definition.name, str(metric)), metric)
+        return _KNOWN.setdefault((self.name, metric.spelt, text), metric)
 
     __hash__ = object.__hash__
 
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A metric with all its options. Its text names result columns, and parses back to the same metric."""
+    """A metric with all its options. Its text names result columns.
+
+    Attributes
+    ----------
+    definition, options
+        What it is.
+    called
+        The name or alias it was asked for by.
+    text
+        The text it was asked for by, where that is not the name with the options.
+    """
 
     definition: Definition
     options: tuple[tuple[str, Any], ...]
     called: str
+    text: str = ""
 
     def __str__(self) -> str:
+        return self.text or self.spelt
+
+    @property
+    def spelt(self) -> str:
+        """Name and options, which parse back to the same metric."""
         return self.called + self._suffix
 
     @cached_property
@@ -218,7 +237,7 @@ class Metric:
     @cached_property
     def spread(self) -> tuple[Formula, dict[str, IdealSum]]:
         """The formula over rows that know the sums of their list, and such sums by the names of their columns."""
-        terms = Spread(str(self))
+        terms = Spread(self.spelt)
         return self.formula(terms), terms.sums
 
     @cached_property
@@ -233,7 +252,7 @@ class Metric:
 
 
 _MANY = 1000
-_KNOWN: dict[tuple[str, str], Metric] = {}
+_KNOWN: dict[tuple[str, str, str], Metric] = {}
 """Metrics that were asked for before: their formulas are made once."""
 
 DEFINITIONS: dict[str, Definition] = {}
