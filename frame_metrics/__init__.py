@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from frame_metrics.dicts import from_dicts
 from frame_metrics.errors import FrameMetricsError, MissingColumnError, OptionError, TableError, UnknownMetricError
+from frame_metrics.library import Differences, differences, libraries
 from frame_metrics.shapes import from_lists, from_wide
 from frame_metrics.surfaces.expressions import Expressions, metrics
 from frame_metrics.surfaces.frames import DataFrameRank, LazyFrameRank
@@ -35,15 +36,18 @@ register_polars(DataFrameRank, LazyFrameRank)
 register_pandas(_pandas_namespace)
 
 __all__ = [
+    "Differences",
     "Expressions",
     "FrameMetricsError",
     "MissingColumnError",
     "OptionError",
     "TableError",
     "UnknownMetricError",
+    "differences",
     "from_dicts",
     "from_lists",
     "from_wide",
+    "libraries",
     "metrics",
     "rank",
     "scan_trec_qrels",

@@ -1,7 +1,8 @@
 """Runs and judgments in the files of TREC, read lazily and written whole or not at all.
 
 A run has six fields in a line, `query Q0 item rank score run`, and judgments have four, `query 0 item relevance`. Any
-number of spaces and tabs stands between fields. Blank lines and lines that begin with `#` say nothing.
+number of spaces and tabs stands between fields; lines may end as on Windows. Blank lines and lines that begin with `#`
+say nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
+from errno import ENOENT
+from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
@@ -32,6 +35,7 @@ _LINE, _NUMBER, _FIELDS, _VALUE, _BROKEN, _SOUND, _TWICE = (
 )
 _BLANKS = " \t\r\f\v"
 _SPACE, _WORD = r"[ \t\r\f\v]", r"[^ \t\r\n\f\v]+"
+_REPLACED = "\ufffd"  # what a decoder puts in place of bytes that are no text
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -40,13 +44,17 @@ def scan_trec_run(path: PathLike | Sequence[PathLike]) -> pl.LazyFrame:
 
     The columns are query and item (`String`), file_rank (`Int64`, null where the file has no whole number), score
     (`Float64`) and run (`String`). trec_eval takes the order from the scores alone, and so does
-    `.rank.from_scores("score")`. A line with another number of fields, or with a score that is no finite number, fails
-    the plan when it is collected: the error names file and line, and quotes it.
+    `.rank.from_scores("score")`.
+
+    Nothing is read until the plan is collected. Then a line that has another number of fields, a score that is no
+    finite number, or bytes that are not UTF-8 fails it: the error names file and line, and quotes what is wrong. No
+    line is passed over.
 
     Parameters
     ----------
     path
-        The file, plain or compressed as `.gz` or `.zst`, or several files.
+        The file, a pattern such as `"runs/*.gz"`, or several of either; they are read one after the other. Files may be
+        compressed with gzip or zstd.
 
     Examples
     --------
@@ -59,17 +67,19 @@ def scan_trec_run(path: PathLike | Sequence[PathLike]) -> pl.LazyFrame:
     return _each(path, _run)
 
 
-def scan_trec_qrels(path: PathLike | Sequence[PathLike]) -> pl.LazyFrame:
+def scan_trec_qrels(path: PathLike | Sequence[PathLike], *, subtopic: bool = False) -> pl.LazyFrame:
     r"""Scan judgments: query, item and relevance of every line.
 
-    The columns are query and item (`String`) and relevance (`Int64`); the second field of the file says nothing, and is
-    left out. A line with another number of fields, or with a relevance that is no whole number, fails the plan when it
-    is collected: the error names file and line, and quotes it.
+    The columns are query and item (`String`) and relevance (`Int64`). Lines are read and refused as in `scan_trec_run`;
+    a relevance must be a whole number.
 
     Parameters
     ----------
     path
-        The file, plain or compressed as `.gz` or `.zst`, or several files.
+        The files, as in `scan_trec_run`.
+    subtopic
+        Whether the second field becomes a column of its own, `subtopic` (`String`), after the query. Only judgments for
+        diversity say something there; the same item may then be judged for several subtopics of a query.
 
     Examples
     --------
@@ -79,7 +89,7 @@ def scan_trec_qrels(path: PathLike | Sequence[PathLike]) -> pl.LazyFrame:
     >>> scan_trec_qrels(file).collect().rows()
     [('301', 'doc-7', 2), ('301', 'doc-9', 0)]
     """
-    return _each(path, _qrels)
+    return _each(path, _subtopics if subtopic else _qrels)
 
 
 def write_trec_run(
@@ -137,7 +147,13 @@ def write_trec_run(
 
 
 def write_trec_qrels(
-    frame: Any, path: PathLike, *, query: str = "query", item: str = "item", relevance: str = "relevance"
+    frame: Any,
+    path: PathLike,
+    *,
+    query: str = "query",
+    item: str = "item",
+    relevance: str = "relevance",
+    subtopic: str | None = None,
 ) -> None:
     """Write judgments, by query and item; rows without a relevance, which were not judged, are left out.
 
@@ -152,6 +168,8 @@ def write_trec_qrels(
         The file; `.gz` and `.zst` are compressed.
     query, item, relevance
         The columns with these.
+    subtopic
+        The column with the second field, 0 without it; then an item may be there once for each subtopic of a query.
 
     Examples
     --------
@@ -161,12 +179,15 @@ def write_trec_qrels(
     >>> print(file.read_text())
     301 0 doc-7 2
     """
-    table, schema = _table(frame, query, item, relevance)
-    _require(schema, query, item, relevance)
+    second = pl.lit("0") if subtopic is None else pl.col(subtopic)
+    table, schema = _table(frame, query, item, relevance, *([] if subtopic is None else [subtopic]))
+    _require(schema, query, item, relevance, subtopic)
     grade = pl.col(relevance).cast(pl.Int64) if schema[relevance] == pl.Boolean else pl.col(relevance)
-    rows = table.select(query=query, item=item, relevance=grade).filter(pl.col("relevance").is_not_null())
-    rows = _checked(rows, _whole("relevance")).sort("query", "item")
-    _write(rows.select("query", pl.lit(0), "item", pl.col("relevance").cast(pl.Int64)), path)
+    rows = table.select(query=query, subtopic=second, item=item, relevance=grade)
+    rows = rows.filter(pl.col("relevance").is_not_null())
+    rows = _checked(rows, _name("subtopic"), _whole("relevance"), keys=("query", "subtopic", "item"))
+    whole = pl.col("relevance").cast(pl.Int64)
+    _write(rows.sort("query", "subtopic", "item").select("query", "subtopic", "item", whole), path)
 
 
 def _each(path: PathLike | Sequence[PathLike], parsed: Callable[[str], pl.LazyFrame]) -> pl.LazyFrame:
@@ -174,7 +195,17 @@ def _each(path: PathLike | Sequence[PathLike], parsed: Callable[[str], pl.LazyFr
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
     if not paths:
         raise wanted("path", "one or more files", paths)
-    return pl.concat([parsed(os.fspath(each)) for each in paths])
+    return pl.concat([parsed(file) for each in paths for file in _files(os.fspath(each))])
+
+
+def _files(name: str) -> list[str]:
+    """Return the files that a name stands for; one that is there is no pattern, whatever is in it."""
+    if "://" in name or not has_magic(name) or Path(name).expanduser().exists():
+        return [name]
+    files = sorted(glob(str(Path(name).expanduser()), recursive=True))  # noqa: PTH207  # may be absolute
+    if not files:
+        raise FileNotFoundError(ENOENT, "no file matches the pattern", name)
+    return files
 
 
 def _run(path: str) -> pl.LazyFrame:
@@ -186,14 +217,23 @@ def _qrels(path: str) -> pl.LazyFrame:
     return _rows(path, "query 0 item relevance", "relevance", pl.Int64(), "a whole number")
 
 
+def _subtopics(path: str) -> pl.LazyFrame:
+    return _rows(path, "query subtopic item relevance", "relevance", pl.Int64(), "a whole number")
+
+
 def _rows(path: str, form: str, number: str, dtype: pl.DataType, kind: str) -> pl.LazyFrame:
     """Return the fields of each line whose names in the form are in small letters, one of them as a number."""
     names = [name for name in form.split() if name.islower()]
     value = pl.col(number).cast(dtype, strict=False)
     rows = _fields(path, form).with_columns(value.alias(_VALUE), pl.col("query").is_null().alias(_BROKEN))
     bad = ~pl.col(_VALUE).is_finite().fill_null(False) & ~pl.col(_BROKEN)
+    replaced = pl.col(_LINE).str.contains(_REPLACED, literal=True)
+    utf8 = (
+        "{}, line {}: the text must be UTF-8, but some bytes are not, got '{}'. Hint: convert the file, as with iconv"
+    )
     fields = f"{{}}, line {{}}: there must be {len(form.split())} fields, `{form.replace('file_', '')}`, got '{{}}'"
     checks = (
+        failing(replaced, utf8, pl.lit(path), _NUMBER, _LINE),
         failing(pl.col(_BROKEN), fields, pl.lit(path), _NUMBER, _LINE),
         failing(bad, f"{{}}, line {{}}: the {number} must be {kind}, got '{{}}'", pl.lit(path), _NUMBER, number),
     )
@@ -214,6 +254,7 @@ def _fields(path: str, form: str) -> pl.LazyFrame:
         has_header=False,
         separator="\n",
         quote_char=None,
+        encoding="utf8-lossy",  # else the reader fails without saying where
         schema={_LINE: pl.String},
         row_index_name=_NUMBER,
         row_index_offset=1,
@@ -238,17 +279,18 @@ def _require(schema: pl.Schema, *names: str | None) -> None:
             raise missing(name, schema, "Hint: name the columns of your frame")
 
 
-def _checked(rows: pl.LazyFrame, *checks: pl.Expr) -> pl.LazyFrame:
+def _checked(rows: pl.LazyFrame, *checks: pl.Expr, keys: tuple[str, ...] = ("query", "item")) -> pl.LazyFrame:
     """Return the rows, after checks that their lines can be read again."""
-    rows = rows.with_columns(pl.struct("query", "item").is_duplicated().alias(_TWICE))
+    rows = rows.with_columns(pl.struct(keys).is_duplicated().alias(_TWICE))
     twice = "each item may stand once in a query, but one is there twice: query {}, item {}"
-    names = (_name("query", f"^$|^#|{_SPACE}|\n"), _name("item", f"^$|{_SPACE}|\n"))
+    names = (_name("query", "^#|"), _name("item"))
     checks = (*names, failing(pl.col(_TWICE), twice, "query", "item"), *checks)
     return rows.filter(*(check.is_null() for check in checks))
 
 
-def _name(role: str, bad: str) -> pl.Expr:
+def _name(role: str, bad: str = "") -> pl.Expr:
     name = pl.col(role).cast(pl.String)
+    bad += f"^$|{_SPACE}|\n|{_REPLACED}"
     text = f"each {role} must be text without spaces that begins no comment, but one is '{{}}'"
     return failing(name.str.contains(bad) | name.is_null(), text, name)
 
@@ -274,7 +316,7 @@ def _replacing(target: Path) -> Iterator[Any]:
     """Open a file beside the target, which takes its place in the end if nothing is raised."""
     part = target.with_name(f".{target.name}.{uuid4().hex}.part")
     try:
-        with _opened(part, _COMPRESSIONS.get(target.suffix)) as file:
+        with _opened(part, _COMPRESSIONS.get(target.suffix.lower())) as file:
             yield file
         part.replace(target)
     finally:

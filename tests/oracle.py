@@ -45,6 +45,8 @@ def gain_of(grade, gain):
         return float(grade)
     if gain == "exponential":
         return 2.0**grade - 1.0
+    if gain == "binary":
+        return 1.0
     return float(gain[grade])
 
 
@@ -60,9 +62,8 @@ def discount_at(rank, discount):
 
 def precision_parts(rows, k, level, *, denominator="k"):
     hits = count_relevant(listed(rows, k), level)
-    if denominator == "k" and k is not None:
-        return hits, k
-    return hits, len(listed(rows, k))
+    places = k if denominator != "retrieved" and k is not None else len(listed(rows, k))
+    return hits, min(places, count_relevant(rows, level)) if denominator == "capped" else places
 
 
 def precision(rows, k, level, *, denominator="k"):
@@ -74,6 +75,8 @@ def recall_parts(rows, k, level, *, denominator="relevant"):
     total = count_relevant(rows, level)
     if denominator == "capped" and k is not None:
         return hits, min(total, k)
+    if denominator == "retrieved":
+        return hits, count_relevant(listed(rows), level)
     return hits, total
 
 
@@ -97,6 +100,8 @@ def hit_rate(rows, k, level):
 
 
 def average_precision_parts(rows, k, level, *, denominator="relevant"):
+    if denominator == "places":
+        return sum(precision(rows, place, level) for place in range(1, k + 1)), k
     total = 0.0
     hits = 0
     for row in listed(rows, k):
@@ -105,6 +110,10 @@ def average_precision_parts(rows, k, level, *, denominator="relevant"):
             total += hits / row["rank"]
     if denominator == "hits":
         return total, hits
+    if denominator == "listed":
+        return total, min(count_relevant(rows, level), len(listed(rows, k)))
+    if denominator == "k":
+        return total, len(listed(rows)) if k is None else k
     return total, recall_parts(rows, k, level, denominator=denominator)[1]
 
 
@@ -119,13 +128,13 @@ def reciprocal_rank(rows, k, level):
     return 0.0
 
 
-def r_precision_parts(rows, k, level):
-    total = count_relevant(rows, level)
-    return count_relevant(listed(rows, total), level), total
+def r_precision_parts(rows, k, level, *, multiple=1.0):
+    places = math.floor(multiple * count_relevant(rows, level) + 0.9)
+    return count_relevant(listed(rows, places), level), places
 
 
-def r_precision(rows, k, level):
-    return ratio(*r_precision_parts(rows, k, level))
+def r_precision(rows, k, level, *, multiple=1.0):
+    return ratio(*r_precision_parts(rows, k, level, multiple=multiple))
 
 
 def cg(rows, k, level, *, gain="linear"):
@@ -142,6 +151,8 @@ def dcg(rows, k, level, *, gain="linear", discount="log2"):
 def idcg(rows, k, level, *, gain="linear", discount="log2", ideal="judged"):
     pool = listed(rows) if ideal == "retrieved" else rows
     grades = sorted((row["relevance"] for row in pool if relevant(row)), reverse=True)
+    if ideal == "full" and k is not None:
+        grades = grades[:1] * k
     best = [{"rank": place, "relevance": grade} for place, grade in enumerate(grades, start=1)]
     return dcg(best, k, level, gain=gain, discount=discount)
 
@@ -167,8 +178,42 @@ def err(rows, k, level, *, max_grade=None):
     return total
 
 
-def rbp(rows, k, level, *, p=0.8):
-    return (1 - p) * sum(p ** (row["rank"] - 1) for row in listed(rows, k) if relevant(row, level))
+def nerr_parts(rows, k, level, *, max_grade=None):
+    grades = sorted((row["relevance"] for row in rows if relevant(row)), reverse=True)
+    best = [{"rank": place, "relevance": grade} for place, grade in enumerate(grades, start=1)]
+    return err(rows, k, level, max_grade=max_grade), err(best, k, level, max_grade=max_grade)
+
+
+def nerr(rows, k, level, *, max_grade=None):
+    return ratio(*nerr_parts(rows, k, level, max_grade=max_grade))
+
+
+def rbp(rows, k, level, *, p=0.8, gain="binary"):
+    total, highest = 0.0, max(1.0, *(gain_of(row["relevance"], gain) for row in rows), 0.0)
+    for row in listed(rows, k):
+        worth = relevant(row, level) if gain == "binary" else gain_of(row["relevance"], gain) / highest
+        total += (1 - p) * p ** (row["rank"] - 1) * worth
+    return total
+
+
+def known(row):
+    return row["relevance"] is not None and row["relevance"] >= 0
+
+
+def rbp_residual(rows, k, level, *, p=0.8, tail="always"):
+    shown = listed(rows, k)
+    if tail == "unjudged" and all(known(row) for row in shown):
+        return 0.0
+    return 1 - sum((1 - p) * p ** (row["rank"] - 1) for row in shown if known(row))
+
+
+def hole_parts(rows, k, level):
+    shown = listed(rows, k)
+    return sum(1 for row in shown if not known(row)), len(shown) if k is None else k
+
+
+def hole(rows, k, level):
+    return ratio(*hole_parts(rows, k, level))
 
 
 def auc_parts(rows, k, level):
@@ -186,6 +231,29 @@ def auc_parts(rows, k, level):
 def auc(rows, k, level):
     wins, pairs = auc_parts(rows, k, level)
     return wins / pairs if pairs else None
+
+
+def gauc_parts(rows, k, level):
+    value = auc(rows, k, level)
+    total = count_relevant(rows, level)
+    return (0.0, 0.0) if value is None else (value * total, total)
+
+
+def inferred_ap_parts(rows, k, level):
+    total = 0.0
+    hits = wrong = pooled = 0
+    for row in listed(rows):
+        if relevant(row, level):
+            share = (hits + 1e-5) / (hits + wrong + 2e-5)
+            total += 1 / row["rank"] + pooled / row["rank"] * share
+            hits += 1
+        wrong += judged_not_relevant(row, level)
+        pooled += row["relevance"] is not None
+    return total, count_relevant(rows, level)
+
+
+def inferred_ap(rows, k, level):
+    return ratio(*inferred_ap_parts(rows, k, level))
 
 
 def bpref_parts(rows, k, level):
@@ -223,8 +291,8 @@ def fallout(rows, k, level):
     return ratio(*fallout_parts(rows, k, level))
 
 
-def iprec(rows, k, level, *, recall=0.0):
-    wanted = math.floor(recall * count_relevant(rows, level) + 0.5)
+def iprec(rows, k, level, *, recall=0.0, rounding="nearest"):
+    wanted = math.floor(recall * count_relevant(rows, level) + {"nearest": 0.5, "trec_eval_9": 0.9}[rounding])
     best = 0.0
     hits = 0
     for row in listed(rows):
@@ -233,6 +301,82 @@ def iprec(rows, k, level, *, recall=0.0):
             if hits >= wanted:
                 best = max(best, hits / row["rank"])
     return best
+
+
+def eleven_point_average(rows, k, level, *, rounding="nearest"):
+    return sum(iprec(rows, k, level, recall=i / 10, rounding=rounding) for i in range(11)) / 11
+
+
+def set_average_precision_parts(rows, k, level):
+    return count_relevant(listed(rows), level) ** 2, len(listed(rows)) * count_relevant(rows, level)
+
+
+def set_average_precision(rows, k, level):
+    return ratio(*set_average_precision_parts(rows, k, level))
+
+
+def utility(rows, k, level, *, hit=1.0, wrong=-1.0, missed=0.0):
+    hits = count_relevant(listed(rows), level)
+    return hit * hits + wrong * (len(listed(rows)) - hits) + missed * (count_relevant(rows, level) - hits)
+
+
+def binary_gain_parts(rows, k, level):
+    total, hits = 0.0, 0
+    for row in listed(rows):
+        if relevant(row, level):
+            hits += 1
+            total += 1 / math.log2(2 + row["rank"] - hits)
+    return total, count_relevant(rows, level)
+
+
+def binary_gain(rows, k, level):
+    return ratio(*binary_gain_parts(rows, k, level))
+
+
+def ideal_gains(rows, gain):
+    return sorted((gain_of(row["relevance"], gain) for row in rows), reverse=True)
+
+
+def normalized_gain_parts(rows, k, level, *, gain="linear"):
+    best = ideal_gains(rows, gain)
+    total = got = 0.0
+    for row in listed(rows):
+        worth = gain_of(row["relevance"], gain)
+        got += worth
+        cost = sum(max(best[place], 1) if place < len(best) else 1 for place in range(row["rank"]))
+        total += worth / math.log2(2 + cost - got)
+    return total, sum(best)
+
+
+def normalized_gain(rows, k, level, *, gain="linear"):
+    return ratio(*normalized_gain_parts(rows, k, level, gain=gain))
+
+
+def ndcg_at_hits_parts(rows, k, level, *, gain="linear"):
+    gaining = [row for row in rows if gain_of(row["relevance"], gain) > 0]
+    return sum(ndcg(rows, row["rank"], level, gain=gain) for row in gaining), len(gaining)
+
+
+def ndcg_at_hits(rows, k, level, *, gain="linear"):
+    return ratio(*ndcg_at_hits_parts(rows, k, level, gain=gain))
+
+
+def ndcg_at_grades(rows, k, level, *, gain="linear"):
+    best = [worth for worth in ideal_gains(rows, gain) if worth > 0]
+    ends = [place for place in range(1, len(best) + 1) if place == len(best) or best[place - 1] > best[place]]
+    last = max((row["rank"] for row in listed(rows)), default=0)
+    values = [ndcg(rows, place, level, gain=gain) for place in ends]
+    if last > len(best) + 1:
+        values.append(ndcg(rows, None, level, gain=gain))
+    return ratio(sum(values), len(values))
+
+
+def num_nonrel_judged_ret(rows, k, level):
+    return sum(1 for row in listed(rows) if judged_not_relevant(row, level))
+
+
+def num_q(rows, k, level):
+    return 1
 
 
 def num_ret(rows, k, level):
@@ -269,6 +413,22 @@ ORACLE = {
     "num_ret": num_ret,
     "num_rel": num_rel,
     "num_rel_ret": num_rel_ret,
+    "num_nonrel_judged_ret": num_nonrel_judged_ret,
+    "num_q": num_q,
+    "geometric_map": average_precision,
+    "geometric_bpref": bpref,
+    "inferred_ap": inferred_ap,
+    "eleven_point_average": eleven_point_average,
+    "set_average_precision": set_average_precision,
+    "utility": utility,
+    "binary_gain": binary_gain,
+    "normalized_gain": normalized_gain,
+    "ndcg_at_hits": ndcg_at_hits,
+    "ndcg_at_grades": ndcg_at_grades,
+    "nerr": nerr,
+    "rbp_residual": rbp_residual,
+    "hole": hole,
+    "gauc": auc,
 }
 
 # Numerator and denominator of the metrics that `average="micro"` pools.
@@ -283,29 +443,49 @@ PARTS = {
     "bpref": bpref_parts,
     "judged": judged_parts,
     "fallout": fallout_parts,
+    "inferred_ap": inferred_ap_parts,
+    "set_average_precision": set_average_precision_parts,
+    "binary_gain": binary_gain_parts,
+    "normalized_gain": normalized_gain_parts,
+    "ndcg_at_hits": ndcg_at_hits_parts,
+    "nerr": nerr_parts,
+    "hole": hole_parts,
+    "gauc": gauc_parts,
 }
 
 # Values of every option, the default first.
-GAIN = ("linear", "exponential", GAINS)
-IDEAL = ("judged", "retrieved")
+GAIN = ("linear", "exponential", "binary", GAINS)
+IDEAL = ("judged", "retrieved", "full")
+ROUNDING = ("nearest", "trec_eval_9")
 OPTIONS = {
-    "precision": {"denominator": ("k", "retrieved")},
-    "recall": {"denominator": ("relevant", "capped")},
+    "precision": {"denominator": ("k", "retrieved", "capped")},
+    "recall": {"denominator": ("relevant", "capped", "retrieved")},
     "f_score": {"beta": (1.0, 2, 0.5)},
-    "average_precision": {"denominator": ("relevant", "capped", "hits")},
+    "average_precision": {"denominator": ("relevant", "capped", "listed", "retrieved", "hits", "k", "places")},
     "cg": {"gain": GAIN},
     "dcg": {"gain": GAIN, "discount": DISCOUNTS},
     "idcg": {"gain": GAIN, "discount": DISCOUNTS, "ideal": IDEAL},
     "ndcg": {"gain": GAIN, "discount": DISCOUNTS, "ideal": IDEAL},
     "err": {"max_grade": (None, 4)},
-    "rbp": {"p": (0.8, 0.5)},
-    "iprec": {"recall": (0.0, 0.1, 0.5, 0.7, 1.0)},
+    "r_precision": {"multiple": (1.0, 0.2, 1.5)},
+    "rbp": {"p": (0.8, 0.5), "gain": ("binary", "linear", "exponential", GAINS)},
+    "iprec": {"recall": (0.0, 0.1, 0.5, 0.7, 1.0), "rounding": ROUNDING},
+    "eleven_point_average": {"rounding": ROUNDING},
+    "utility": {"hit": (1.0, 2.0), "wrong": (-1.0, -0.5), "missed": (0.0, -1.0)},
+    "normalized_gain": {"gain": GAIN},
+    "ndcg_at_hits": {"gain": GAIN},
+    "ndcg_at_grades": {"gain": GAIN},
+    "nerr": {"max_grade": (None, 4)},
+    "rbp_residual": {"p": (0.8, 0.5), "tail": ("always", "unjudged")},
 }
 
-COUNTS = {"num_ret", "num_rel", "num_rel_ret"}
-WITHOUT_K = {"r_precision", "auc", "bpref", "iprec"} | COUNTS
-GRADED = {"cg", "dcg", "idcg", "ndcg", "err"}
-ALWAYS_COMPUTED = {"judged", "fallout", "cg", "dcg", "idcg"} | COUNTS
+COUNTS = {"num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "num_q"}
+GEOMETRIC = {"geometric_map", "geometric_bpref"}
+WITHOUT_K = {"r_precision", "auc", "bpref", "iprec", "geometric_bpref", "inferred_ap", "eleven_point_average"} | COUNTS
+WITHOUT_K |= {"set_average_precision", "utility", "binary_gain", "normalized_gain", "ndcg_at_hits", "ndcg_at_grades"}
+WITHOUT_K |= {"gauc"}
+GRADED = {"cg", "dcg", "idcg", "ndcg", "err", "nerr", "normalized_gain", "ndcg_at_hits"}
+ALWAYS_COMPUTED = {"judged", "fallout", "cg", "dcg", "idcg", "utility", "rbp_residual", "hole"} | COUNTS
 
 
 def options_of(name):
@@ -330,35 +510,46 @@ def written(value):
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def cases(k):
+def cases(k, average="macro"):
     """Return `{text: (name, k, options)}` of every metric with every combination of its options at one cutoff."""
     found = {}
     for name in ORACLE:
+        if average == "micro" and name in GEOMETRIC:
+            continue
         cut = None if name in WITHOUT_K else k
         for options in options_of(name):
+            if cut is None and options.get("denominator") == "places":
+                continue
             found[text(name, options, cut)] = (name, cut, options)
     return found
 
 
-def without_relevant(name, rows, level):
-    return name not in ALWAYS_COMPUTED and count_relevant(rows, None if name in GRADED else level) == 0
+def without_relevant(name, rows, level, options):
+    graded = name in GRADED or (name == "rbp" and options["gain"] != "binary")
+    return name not in ALWAYS_COMPUTED and count_relevant(rows, None if graded else level) == 0
+
+
+def resolved(case, top_grade):
+    """Return the case with the highest grade of the table where that is left open."""
+    name, k, options = case
+    if options.get("max_grade", 0) is None:
+        options = {"max_grade": top_grade}
+    return name, k, options
 
 
 def score(case, rows, top_grade, *, level=None, no_relevant="zero"):
     """Return the value of one metric for the rows of one query, None where it has none."""
-    name, k, options = case
-    if without_relevant(name, rows, level):
+    name, k, options = resolved(case, top_grade)
+    if without_relevant(name, rows, level, options):
         return {"zero": 0.0, "skip": None, "one": 1.0}[no_relevant]
-    if name == "err" and options["max_grade"] is None:
-        options = {"max_grade": top_grade}
     return ORACLE[name](rows, k, level, **options)
 
 
 def summary(case, queries, top_grade, *, level=None, no_relevant="zero", average="macro"):
     """Return the sum, the mean or the pooled ratio over a list of queries, None where no query counts."""
-    name, k, options = case
-    if average == "micro" and name in PARTS:
-        kept = [rows for rows in queries if no_relevant != "skip" or not without_relevant(name, rows, level)]
+    name, k, options = resolved(case, top_grade)
+    if (average == "micro" and name in PARTS) or name == "gauc":
+        kept = [rows for rows in queries if no_relevant != "skip" or not without_relevant(name, rows, level, options)]
         parts = [PARTS[name](rows, k, level, **options) for rows in kept]
         top, bottom = sum(part[0] for part in parts), sum(part[1] for part in parts)
         return top / bottom if bottom else None
@@ -366,6 +557,8 @@ def summary(case, queries, top_grade, *, level=None, no_relevant="zero", average
     scores = [value for value in scores if value is not None]
     if name in COUNTS:
         return sum(scores)
+    if name in GEOMETRIC and scores:
+        return math.prod(max(value, 1e-5) for value in scores) ** (1 / len(scores))
     return sum(scores) / len(scores) if scores else None
 
 

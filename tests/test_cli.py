@@ -21,9 +21,11 @@ from polars.testing import assert_frame_equal
 
 import frame_metrics as fm
 from frame_metrics.cli import main, options
+from frame_metrics.cli.files import KINDS
 from frame_metrics.cli.problems import in_options
 from frame_metrics.cli.progress import working
 from frame_metrics.formulas import ALIASES
+from frame_metrics.library import OURS
 from frame_metrics.plan.checks import PROBLEMS
 from frame_metrics.plan.joined import Queries, Unjudged
 from frame_metrics.plan.question import Average, NoRelevant, Question
@@ -166,7 +168,7 @@ def test_globs_and_folders(pattern, folder, table):
 def test_a_folder_may_hold_what_is_no_table(folder, table):
     (folder / "log" / "_temporary").mkdir(parents=True)
     LOG.write_parquet("log/part.parquet")
-    for name in ("_SUCCESS", ".part.parquet", "_temporary/part.parquet", "README"):
+    for name in ("_SUCCESS", ".part.parquet", "_temporary/part.parquet", "README", "notes.txt"):
         (folder / "log" / name).write_text("no table")
     assert_frame_equal(table("evaluate", "log", "-m", "map"), LOG.rank.evaluate("map"))
 
@@ -271,6 +273,7 @@ def test_ranks_from_scores(ties, table):
         (["--min-relevance", "2"], {"min_relevance": 2}),
         (["--no-relevant", "skip"], {"no_relevant": "skip"}),
         (["--average", "micro"], {"average": "micro"}),
+        (["--depth", "1"], {"depth": 1}),
         (["--check-rows", "all"], {"check_rows": "all"}),
         (["--check-rows", "0", "--no-relevant", "one"], {"check_rows": 0, "no_relevant": "one"}),
     ],
@@ -304,6 +307,121 @@ def test_what_is_text_in_one_file_is_text_in_the_other(run_name, qrels_name, fol
     for frame, name in ((run, run_name), (qrels, qrels_name)):
         (pl.DataFrame.write_csv if name.endswith("csv") else pl.DataFrame.write_parquet)(frame, folder / name)
     assert table("evaluate", run_name, "--qrels", qrels_name, "-m", "mrr").item() == 1.0
+
+
+RUN = "007 Q0 9 1 0.5 bm25\n007 Q0 10 2 0.5 bm25\n8\tQ0\tb  1 1.25 bm25\n8 Q0 c 2 1.5 bm25\n"
+JUDGED = "007 0 10 1\n8 0 b 2\n8 0 x 1\n"
+
+
+@pytest.fixture
+def trec(folder):
+    """Write a run and judgments in files of TREC, and return the same as a question."""
+
+    def trec(run="run.txt", qrels="qrels.txt"):
+        for name, text in ((run, RUN), (qrels, JUDGED)):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        ranks = fm.scan_trec_run(run).rank.from_scores("score", ties="item_desc")
+        return ranks.judged_by(fm.scan_trec_qrels(qrels))
+
+    return trec
+
+
+@pytest.mark.parametrize("run_name", ["run.txt", "run.run", "run.trec", "a[1].run", "run.run.gz", "RUN.TXT.GZ"])
+@pytest.mark.parametrize("qrels_name", ["qrels.txt", "my.qrels", "my.qrels.gz"])
+def test_trec_files(run_name, qrels_name, trec, table):
+    expected = trec(run_name, qrels_name).per_query().evaluate("map", "mrr").collect()
+    assert expected.rows() == [("007", 0.5, 0.5), ("8", 0.25, 0.5)]
+    result = table("evaluate", run_name, "--qrels", qrels_name, "-m", "map,mrr", "--per-query")
+    assert_frame_equal(result.sort("query"), expected.sort("query"))
+
+
+@pytest.mark.parametrize(
+    ("words", "reciprocal_ranks"),
+    [
+        ([], [0.5, 0.5]),
+        (["--ties", "item_asc"], [1.0, 0.5]),
+        (["--rank", "file_rank"], [0.5, 1.0]),
+        (["--score", "score", "--ties", "first"], [0.5, 0.5]),
+    ],
+)
+def test_what_ranks_a_trec_run(words, reciprocal_ranks, trec, table):
+    trec()
+    result = table("evaluate", "run.txt", "--qrels", "qrels.txt", "-m", "mrr", "--per-query", *words).sort("query")
+    assert result["mrr"].to_list() == reciprocal_ranks
+
+
+def test_trec_files_of_any_name(trec, table, refused):
+    expected = trec("runs/input.bm25", "qrels.robust").evaluate("map").collect()
+    words = ["--qrels", "qrels.robust", "-m", "map"]
+    assert refused("evaluate", "runs/input.bm25", *words).endswith("or say what it is with --input-format")
+    for name in ("runs/input.bm25", "runs", "runs/*"):
+        assert_frame_equal(table("evaluate", name, *words, "--input-format", "trec"), expected)
+    fm.scan_trec_qrels("qrels.robust").collect().write_csv("qrels.csv")
+    words = ["--qrels", "qrels.csv", "-m", "map", "--input-format", "trec"]
+    assert_frame_equal(table("evaluate", "runs/input.bm25", *words), expected)
+
+
+def test_every_kind_can_be_named(table):
+    assert [kind.name.lower() for kind in KINDS] == list(options.INPUT_FORMATS)
+    LOG.write_csv("log.txt")
+    expected = LOG.rank.evaluate("map")
+    assert_frame_equal(table("evaluate", "log.txt", "-m", "map", "--input-format", "csv"), expected)
+
+
+@pytest.mark.parametrize("run_name", ["run.csv", "run.parquet"])
+def test_trec_judgments_of_other_files(run_name, trec, folder, table):
+    expected = trec().evaluate("map").collect()
+    run = fm.scan_trec_run("run.txt").collect()
+    run.write_csv("run.csv")
+    run.write_parquet("run.parquet")
+    result = table("evaluate", run_name, "--score", "score", "--qrels", "qrels.txt", "-m", "map")
+    assert_frame_equal(result, expected)
+
+
+def test_subtopics_of_trec_judgments(folder, table):
+    (folder / "a.run").write_text("1 Q0 x 1 2 a\n1 Q0 y 2 1 a\n")
+    (folder / "a.qrels").write_text("1 1 x 1\n1 2 x 0\n1 2 y 1\n")
+    words = ["--qrels", "a.qrels", "--qrels-subtopic", "subtopic", "-m", "alpha_ndcg@2"]
+    assert table("evaluate", "a.run", *words).item() == 1.0
+
+
+def test_many_trec_runs(trec, folder, table):
+    for day in (17, 18):
+        trec(f"runs/day=2026-11-{day}/a.run")
+    (folder / "runs/day=2026-11-18/a.run").write_text(RUN.replace("bm25", "neural"))
+    (folder / "runs/notes.txt").write_text("not to be read")
+    words = ["--qrels", "qrels.txt", "-m", "mrr"]
+    expected = [("bm25", 0.5), ("neural", 0.5)]
+    assert table("evaluate", "runs", *words, "--by", "run").sort("run").rows() == expected
+    assert table("evaluate", "runs/**/*.run", *words, "--by", "day").rows() == [
+        ("2026-11-17", 0.5),
+        ("2026-11-18", 0.5),
+    ]
+    result = table("evaluate", "runs", *words, "--by", "run", "--where", "day = '2026-11-18'")
+    assert result.rows() == expected[1:]
+
+
+def test_trec_files_are_checked(trec, folder, run, table):
+    trec()
+    words = ["check", "run.txt", "--qrels", "qrels.txt"]
+    (folder / "run.txt").write_text(RUN.replace("10 2 0.5", "10 2 0.25"))
+    assert run(*words) == "no problem found\n"
+    (folder / "run.txt").write_text(f"{RUN}8 Q0 c 3 0.25 bm25\n")
+    assert "query 8, item c" in table(*words, code=1)["example"].to_list()
+
+
+def test_trec_files_that_cannot_be_read(trec, folder, refused):
+    trec()
+    assert refused("evaluate", "run.txt").startswith("a TREC run says nothing of relevance. Hint: name the file with")
+    (folder / "run.txt").write_text(f"{RUN}8 Q0 d\n")
+    reason = "run.txt, line 5: there must be 6 fields, `query Q0 item rank score run`, got '8 Q0 d'"
+    for command in ("evaluate", "check"):
+        assert refused(command, "run.txt", "--qrels", "qrels.txt") == reason
+    (folder / "qrels.txt").write_text("8 0 b 1\n8 0 c high\n")
+    reason = "qrels.txt, line 2: the relevance must be a whole number, got 'high'"
+    LOG.write_parquet("log.parquet")
+    assert refused("evaluate", "log.parquet", "--qrels", "qrels.txt") == reason
 
 
 @pytest.mark.parametrize(
@@ -422,7 +540,7 @@ def test_check_finds_problems(table, run):
     bad = LOG.with_columns(rank=pl.lit(0))
     bad.write_parquet("bad.parquet")
     assert_frame_equal(table("check", "bad.parquet", code=1), bad.rank.check())
-    assert run("check", "bad.parquet", code=1).splitlines()[0].split() == ["kind", "count", "example"]
+    assert run("check", "bad.parquet", code=1).splitlines()[0].split() == ["kind", "count", "queries", "example"]
 
 
 def test_check_knows_segments_and_judgments(run):
@@ -430,6 +548,45 @@ def test_check_knows_segments_and_judgments(run):
     LOG.select("query", "item", "relevance").write_ndjson("qrels.ndjson")
     assert "repeated item" in run("check", "runs.parquet", code=1)
     assert run("check", "runs.parquet", "--by", "system", "--qrels", "qrels.ndjson") == "no problem found\n"
+
+
+def test_explain_shows_what_each_row_adds(table):
+    found = table("explain", "ndcg@10", "a", "log.parquet")
+    assert_frame_equal(found, LOG.rank.explain("ndcg@10", query="a"), check_dtypes=False)
+
+
+def test_explain_takes_the_options_of_a_table(table):
+    LOG.select("query", "item", "relevance").write_csv("qrels.csv")
+    LOG.select("query", "item", "score").drop_nulls().write_csv("run.csv")
+    words = ("--score", "score", "--qrels", "qrels.csv", "--min-relevance", "2")
+    expected = LOG.rank.from_scores("score").using(min_relevance=2).explain("map", query="b")
+    assert_frame_equal(table("explain", "map", "b", "run.csv", *words), expected, check_dtypes=False)
+
+
+def test_explain_reads_keys_as_the_file_has_them(table, refused):
+    days = LOG.with_columns(query=pl.lit(7), day=pl.col("country").replace_strict({"fr": 1, "us": 2}))
+    days = days.filter(pl.col("item").is_first_distinct().over("day")).with_columns(day=pl.date(2026, 11, "day"))
+    days.with_columns(rank=pl.int_range(1, pl.len() + 1).over("day")).write_parquet("days.parquet")
+    found = table("explain", "mrr", "7", "days.parquet", "--segment", "day=2026-11-01")
+    assert found["item"].to_list() == ["x", "y", "z"]
+    other = refused("explain", "mrr", "x", "days.parquet")
+    assert other == "the query must be a value of its column, which holds Int32, got 'x'"
+    several = refused("explain", "mrr", "7", "days.parquet", "--by", "day")
+    assert several.endswith("day 2026-11-01, 2026-11-02. Hint: name one of them with --segment day=VALUE")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("mrr", "aa", "log.parquet"), "there is no list of query 'aa'. Hint: the queries of the table are values of "),
+        (("mrrr", "a", "log.parquet"), "there is no metric 'mrrr', did you mean 'mrr'?"),
+        (("mrr", "a", "log.parquet", "--segment", "country"), "--segment must be COLUMN=VALUE, got 'country'"),
+        (("mrr", "a", "log.parquet", "--segment", "contry=fr"), "there is no column 'contry', did you mean 'country'?"),
+        (("mrr", "log.parquet"), "the following arguments are required: FILES"),
+    ],
+)
+def test_explain_refuses(words, says, refused):
+    assert refused("explain", *words).startswith(says)
 
 
 def test_every_metric_is_listed(run):
@@ -455,7 +612,7 @@ def test_what_is_listed_can_be_asked_for():
 def test_the_list_of_metrics_for_people(run):
     text = run("metrics")
     assert "average_precision@k (map, ap)\n    Average precision" in text
-    assert "    gain = linear (default), exponential, {grade:gain,...}\n" in text
+    assert "    gain = linear (default), exponential, binary, {grade:gain,...}\n" in text
     assert "    p = a number > 0 and < 1 (default: 0.8)\n" in text
     assert "    max_grade = a number > 0 and <= 500 (default: none)\n" in text
 
@@ -475,9 +632,10 @@ def test_choices_are_those_of_the_package():
 
 def test_options_and_defaults_are_those_of_the_package(run):
     assert set(signature(Ranking.using).parameters) == {"self", *options.ROLES, *options.SETTINGS}
-    assert signature(Ranking.from_scores).parameters["ties"].default == options.TIES[0]
-    judged_by = signature(Ranking.judged_by).parameters
-    assert (judged_by["queries"].default, judged_by["unjudged"].default) == (options.QUERIES[0], options.UNJUDGED[0])
+    from_scores, judged_by = (signature(method).parameters for method in (Ranking.from_scores, Ranking.judged_by))
+    assert (from_scores["ties"].default, judged_by["queries"].default) == (None, None)  # as the library has it
+    assert (OURS.setting("ties"), OURS.setting("queries")) == (options.TIES[0], options.QUERIES[0])
+    assert judged_by["unjudged"].default == options.UNJUDGED[0]
     assert (Question.no_relevant, Question.average) == (options.NO_RELEVANT[0], options.AVERAGE[0])
     assert f"(default: {Question.check_rows})" in run("evaluate", "--help")
 
@@ -485,7 +643,10 @@ def test_options_and_defaults_are_those_of_the_package(run):
 REFUSED = {
     "unknown metric": (["-m", "ndgc@10"], "there is no metric 'ndgc', did you mean 'ndcg'?"),
     "no such metric": (["-m", "zzz"], "there is no metric 'zzz'. Hint: `frame-metrics metrics` lists them"),
-    "bad option of a metric": (["-m", "ndcg(gain=x)"], "`gain` must be one of 'linear', 'exponential', got 'x'"),
+    "bad option of a metric": (
+        ["-m", "ndcg(gain=x)"],
+        "`gain` must be one of 'linear', 'exponential', 'binary', got 'x'",
+    ),
     "unbalanced metric": (["-m", "ndcg(gain=exponential"], "cannot read the metric 'ndcg(gain=exponential'"),
     "missing role": (["--query", "user"], "there is no column 'user'"),
     "missing segment": (["--by", "contry"], "there is no column 'contry', did you mean 'country'?"),
@@ -550,15 +711,15 @@ def test_commands_that_say_too_little(argv, says, refused):
         ("/no/such/log.parquet", "there is no file '/no/such/log.parquet'. Hint: "),
         ("*.csv", "no file matches '*.csv'. Hint: "),
         ("empty", "there is no file in 'empty' that ends in .parquet, "),
-        ("notes.txt", "the suffix of a file must be one of .parquet, .pq, .csv, .tsv, "),
-        ("s3://bucket/notes.txt", "the suffix of a file must be one of .parquet, "),
+        ("notes.doc", "the suffix of a file must be one of .parquet, .pq, .csv, .tsv, "),
+        ("s3://bucket/notes.doc", "the suffix of a file must be one of .parquet, "),
         ("mixed", "files must be of one kind to be one table, but 'mixed/a.csv' is CSV and 'mixed/b.ndjson' is NDJSON"),
     ],
 )
 def test_files_that_are_not_there_or_not_tables(name, says, folder, refused):
     (folder / "empty").mkdir()
     (folder / "mixed").mkdir()
-    for other in ("notes.txt", "mixed/a.csv", "mixed/b.ndjson"):
+    for other in ("notes.doc", "empty/notes.txt", "mixed/a.csv", "mixed/b.ndjson"):
         (folder / other).write_text("")
     assert refused("evaluate", name).startswith(says)
 

@@ -3,6 +3,7 @@
 import inspect
 import io
 import random
+import re
 
 import pandas as pd
 import polars as pl
@@ -11,14 +12,18 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import frame_metrics as fm
+from tests.names import PLAIN
 from tests.oracle import differences
 
-NAMES = fm.metrics.names()
-UNBOUNDED = {"cg", "dcg", "idcg", "num_ret", "num_rel", "num_rel_ret"}
+NAMES = PLAIN
+COUNTS = {"num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "num_q"}
+UNBOUNDED = {"cg", "dcg", "idcg", "utility"} | COUNTS
 BOUNDED = set(NAMES) - UNBOUNDED
-LOWER_IS_BETTER = {"fallout"}
+LOWER_IS_BETTER = {"fallout", "hole", "rbp_residual"}
 # Their precision divides by k, so a longer k is another number.
-DIVIDES_BY_K = {"precision", "f_score"}
+DIVIDES_BY_K = {"precision", "f_score", "hole"}
+# Their means over queries are not the plain ones.
+OWN_MEAN = {"geometric_map", "geometric_bpref", "gauc"}
 
 
 def takes_k(name):
@@ -27,7 +32,7 @@ def takes_k(name):
 
 TEXTS = [*NAMES, *(f"{name}@3" for name in NAMES if takes_k(name))]
 # The greatest grade is otherwise a property of the whole table, which an expression in `agg` does not see.
-ALONE = [str(fm.metrics.parse(text.replace("err", "err(max_grade=4)"))) for text in TEXTS]
+ALONE = [str(fm.metrics.parse(re.sub(r"^(n?err)(?=@|$)", r"\1(max_grade=4)", text))) for text in TEXTS]
 
 
 def make_table(grades=(-1, 0, 0, None, 1, 2, 4), queries=12, seed=0):
@@ -167,16 +172,16 @@ def test_expressions_give_the_same(table):
 def expression(text):
     """Return the expression of a metric with default options, except that the greatest grade is given."""
     name, _, k = text.partition("@")
-    options = {"max_grade": 4} if name == "err" else {}
+    options = {"max_grade": 4} if name in ("err", "nerr") else {}
     return getattr(fm.metrics, name)(**({"k": int(k)} if k else {}), **options)
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", [text for text in TEXTS if text.split("@")[0] not in OWN_MEAN])
 def test_method_evaluate_and_mean_agree(table, text):
     name, _, k = text.partition("@")
     method = getattr(table.rank, name)(**({"k": int(k)} if k else {}))
     values = [value for value in per_query(table, [text]).values() if value is not None]
-    expected = sum(values) if name.startswith("num_") else sum(values) / len(values)
+    expected = sum(values) if name in COUNTS else sum(values) / len(values)
     found = {"method": method, "evaluate": table.rank.evaluate(text)[text].item()}
     assert differences(found, {"method": expected, "evaluate": expected}) == {}
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import frame_metrics as fm
 from tests import oracle
+from tests.names import PLAIN
 from tests.strategies import COLUMNS, Table, policies, tables
 
 CUTOFFS = st.sampled_from((None, 1, 2, 3, 5, 20))
@@ -29,9 +30,9 @@ few = settings(
 )
 
 
-def cases(k):
+def cases(k, average="macro"):
     """Return the cases of the oracle under the names that result columns have."""
-    return {str(fm.metrics.parse(text)): case for text, case in oracle.cases(k).items()}
+    return {str(fm.metrics.parse(text)): case for text, case in oracle.cases(k, average).items()}
 
 
 def using(frame, level, no_relevant, average):
@@ -52,7 +53,7 @@ def only_row(frame, chosen):
 
 
 def test_the_oracle_knows_every_metric():
-    assert sorted(oracle.ORACLE) == sorted(fm.metrics.names())
+    assert sorted(oracle.ORACLE) == sorted(PLAIN)
 
 
 @pytest.mark.parametrize("name", oracle.ORACLE)
@@ -92,7 +93,7 @@ def test_per_query(table, k, policy):
 @example(NOTHING_RELEVANT, 2, (None, ("one", "macro")))
 def test_over_queries(table, k, policy):
     level, (no_relevant, average) = policy
-    chosen = cases(k)
+    chosen = cases(k, average)
     found = using(table.frame(), level, no_relevant, average).evaluate(*chosen)
     expected = oracle.over_queries(table.rows, chosen, level=level, no_relevant=no_relevant, average=average)
     assert oracle.differences(only_row(found, chosen), expected) == {}
@@ -103,7 +104,7 @@ def test_over_queries(table, k, policy):
 @example(NOTHING_RELEVANT, None, (None, ("zero", "macro")))
 def test_by_segment(table, k, policy):
     level, (no_relevant, average) = policy
-    chosen = cases(k)
+    chosen = cases(k, average)
     found = using(table.frame(), level, no_relevant, average).by("segment").evaluate(*chosen)
     expected = oracle.per_segment(table.rows, chosen, level=level, no_relevant=no_relevant, average=average)
     assert oracle.differences(by_first_column(found, chosen), expected) == {}
@@ -114,7 +115,7 @@ def test_by_segment(table, k, policy):
 @example(EMPTY, None, (None, ("zero", "macro")), "streaming")
 def test_lazy_frames(table, k, policy, engine):
     level, (no_relevant, average) = policy
-    chosen = cases(k)
+    chosen = cases(k, average)
     ranking = using(table.frame().lazy(), level, no_relevant, average)
     queries = ranking.per_query().evaluate(*chosen).collect(engine=engine)
     summary = ranking.evaluate(*chosen).collect(engine=engine)
@@ -205,8 +206,16 @@ def test_one_and_micro_exclude_each_other():
         ONE_ROW.frame().rank.using(no_relevant="one", average="micro").evaluate("recall")
 
 
+@pytest.mark.parametrize("name", sorted(oracle.GEOMETRIC))
+def test_geometric_means_have_no_micro_average(name):
+    ranking = ONE_ROW.frame().rank.using(average="micro")
+    with pytest.raises(fm.OptionError, match=f"{name} is a geometric mean"):
+        ranking.evaluate(name)
+    assert ranking.per_query().evaluate(name)[name].to_list() == [1.0]
+
+
 def test_mean_over_no_query_is_nan():
     ranking = EMPTY.frame().rank
-    found = {name: getattr(ranking, name)() for name in fm.metrics.names()}
+    found = {name: getattr(ranking, name)() for name in PLAIN}
     assert {name for name, value in found.items() if value == 0} == oracle.COUNTS
     assert all(math.isnan(found[name]) for name in set(found) - oracle.COUNTS)

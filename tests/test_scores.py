@@ -152,7 +152,7 @@ def test_the_plan_is_lazy_and_can_be_serialised():
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"ties": "random"}, OptionError, "`ties` must be one of 'item_desc', 'item_asc', 'first', got 'random'"),
+        ({"ties": "random"}, OptionError, "`ties` must be one of 'item_desc', 'item_asc', 'first', 'expected', "),
         ({"item": None}, OptionError, "`ties` must be 'first' where there is no item column, got 'item_desc'"),
         ({"score": "scroe"}, MissingColumnError, "there is no column 'scroe', did you mean 'score'?"),
         ({"score": "item"}, TableError, "the score column 'item' must hold numbers, got String. Hint: cast it"),

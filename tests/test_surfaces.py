@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 import frame_metrics as fm
 from frame_metrics.surfaces.frames import ArrowRank, ArrowRanks, DataFrameRank, DataFrameRanks, LazyFrameRank
 from frame_metrics.surfaces.pandas import PandasNumbers, PandasRank, PandasRanks
+from tests.names import PLAIN
 
 COLUMNS = ("country", "day", "query", "item", "rank", "relevance", "score")
 ROWS = [
@@ -37,12 +38,12 @@ RUN = [
 ]
 QRELS = [("a", "y", 1), ("a", "missed", 2), ("b", "w", 1), ("absent", "x", 1)]
 OTHER_METHODS = {"using", "by", "per_query", "from_scores", "judged_by", "evaluate", "check", "at_k"}
-OTHER_METHODS |= {"roc_curve", "pr_curve", "cascade"}
+OTHER_METHODS |= {"explain", "roc_curve", "pr_curve", "cascade"}
 KINDS = ("polars", "lazy", "streaming", "pandas", "arrow")
 QUESTIONS = {
-    "evaluate": lambda ranking: ranking.evaluate(*fm.metrics.names()),
-    "per_query": lambda ranking: ranking.per_query().evaluate(*fm.metrics.names()),
-    "by": lambda ranking: ranking.by("country", "day").evaluate(*fm.metrics.names()),
+    "evaluate": lambda ranking: ranking.evaluate(*PLAIN),
+    "per_query": lambda ranking: ranking.per_query().evaluate(*PLAIN),
+    "by": lambda ranking: ranking.by("country", "day").evaluate(*PLAIN),
     "scores": lambda ranking: ranking.from_scores("score").by("day").ndcg(),
     "judged": lambda ranking: ranking.judged_by(judgments()).by("day").evaluate("ndcg", "num_ret"),
     "at_k": lambda ranking: ranking.at_k("ndcg", [1, 2]),
@@ -110,7 +111,7 @@ def counted(table):
 
 
 class TestReturnTypes:
-    @pytest.mark.parametrize("name", fm.metrics.names())
+    @pytest.mark.parametrize("name", PLAIN)
     @pytest.mark.parametrize(
         ("kind", "expected"),
         [("polars", float), ("lazy", pl.LazyFrame), ("pandas", float), ("arrow", float)],

@@ -26,7 +26,9 @@ RUN_ROWS = [("301", "doc-7", 1, 12.5, "bm25"), ("301", "doc-2", 2, 11.25, "bm25"
 QRELS = "301 0 doc-7 2\n301 0 doc-9 -1\n"
 QRELS_ROWS = [("301", "doc-7", 2), ("301", "doc-9", -1)]
 SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \t\r\n\f\v"), min_size=1, max_size=6)
+# U+FFFD stands for bytes that were no text, and is refused.
+LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters=" \t\r\n\f\v\ufffd")
+NAMES = st.text(LETTERS, min_size=1, max_size=6)
 QUERIES = NAMES.filter(lambda name: name[0] not in "#\ufeff")
 GAPS = st.text(" \t", min_size=1, max_size=3)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -89,6 +91,53 @@ def test_compressed_files_are_read(suffix, compression, engine, tmp_path):
     assert rows(scan_trec_run(file), engine) == RUN_ROWS
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_compressed_files_are_told_by_what_is_in_them(engine, tmp_path):
+    for name, data in {"plain.gz": RUN.encode(), "packed.run": gzip.compress(RUN.encode())}.items():
+        (tmp_path / name).write_bytes(data)
+        assert rows(scan_trec_run(tmp_path / name), engine) == RUN_ROWS
+    (tmp_path / "parts.gz").write_bytes(gzip.compress(RUN.encode()) * 2)
+    assert rows(scan_trec_run(tmp_path / "parts.gz"), engine) == RUN_ROWS * 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_compressed_file_that_was_cut_off_is_no_shorter_file(engine, tmp_path):
+    file = tmp_path / "cut.run.gz"
+    file.write_bytes(gzip.compress("".join(long_lines(20_000)).encode())[:-1000])
+    with pytest.raises((OSError, pl.exceptions.ComputeError), match="unexpected end of file"):
+        rows(scan_trec_run(file).select(pl.len()), engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_names_and_scores_are_as_printed(engine, file):
+    ids = ["007", "1e5", "1.0", "NaN", "null", "true", '"a"', "2026-11-18", "٣", "-0"]
+    put(file, "".join(f"{name} Q0 {name} 1 1 {name}\n" for name in ids))
+    found = scan_trec_run(file).select("query", "item", "run")
+    assert rows(found, engine) == [(name, name, name) for name in ids]
+    put(file, "".join(f"{name} 0 {name} 1\n" for name in ids))
+    assert rows(scan_trec_qrels(file).select("query", "item"), engine) == [(name, name) for name in ids]
+    scores = ["+5", ".5", "5.", "1e5", "1E-3", "-0", "0.1", "9007199254740993", "4.9e-324", "0.30000000000000004"]
+    put(file, "".join(f"q Q0 d{n} 1 {score} x\n" for n, score in enumerate(scores)))
+    assert rows(scan_trec_run(file).select("score"), engine) == [(float(score),) for score in scores]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_second_field_of_judgments_is_a_column_if_asked_for(engine, file):
+    put(file, "1 2 doc-7 1\n1\t03  doc-7 0\n")
+    plan = scan_trec_qrels(file, subtopic=True)
+    assert plan.collect_schema() == {
+        "query": pl.String,
+        "subtopic": pl.String,
+        "item": pl.String,
+        "relevance": pl.Int64,
+    }
+    assert rows(plan, engine) == [("1", "2", "doc-7", 1), ("1", "03", "doc-7", 0)]
+    with pytest.raises(
+        TableError, match=r"line 1: there must be 4 fields, `query subtopic item relevance`, got '1 2 a'"
+    ):
+        rows(scan_trec_qrels(put(file, "1 2 a\n"), subtopic=True), engine)
+
+
 def test_types_of_the_columns(file):
     run, qrels = scan_trec_run(put(file, RUN)), scan_trec_qrels(put(file.with_suffix(".qrels"), QRELS))
     names = {"query": pl.String, "item": pl.String}
@@ -123,6 +172,23 @@ def test_several_files_are_one_table(tmp_path):
     assert rows(scan_trec_run([str(path) for path in paths])) == RUN_ROWS * 2
     with pytest.raises(OptionError, match="`path` must be one or more files"):
         scan_trec_run([])
+
+
+def test_patterns_stand_for_files(tmp_path):
+    for name in ("b.run", "a.run", "c.qrels", "sub/d.run"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        put(tmp_path / name, f"{name} Q0 x 1 0.5 {name}\n")
+    assert rows(scan_trec_run(tmp_path / "*.run").select("run")) == [("a.run",), ("b.run",)]
+    assert rows(scan_trec_run([tmp_path / "**" / "d*", str(tmp_path / "?.run")]).select("run").head(2)) == [
+        ("sub/d.run",),
+        ("a.run",),
+    ]
+    with pytest.raises(FileNotFoundError, match="no file matches the pattern"):
+        scan_trec_run(tmp_path / "*.gz")
+
+
+def long_lines(count):
+    return [f"{n // 100} Q0 doc-{n} {n % 100} {n / 7} long\n" for n in range(count)]
 
 
 BROKEN_RUNS = [
@@ -162,12 +228,28 @@ def test_a_broken_line_fails_with_its_file_number_and_text(scan, good, broken, e
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_lines_are_numbered_in_each_of_many_and_long_files(engine, tmp_path):
-    lines = [f"{n // 100} Q0 doc-{n} {n % 100} {n / 7} long\n" for n in range(200_000)]
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_lines_are_numbered_in_each_of_many_and_long_files(suffix, engine, tmp_path):
+    lines = long_lines(200_000)
     lines[150_000] = "broken\n"
-    paths = [put(tmp_path / "short.run", RUN), put(tmp_path / "long.run", "".join(lines))]
-    with pytest.raises(TableError, match=r"long\.run, line 150001: there must be 6 fields"):
+    paths = [put(tmp_path / "short.run", RUN), tmp_path / f"long.run{suffix}"]
+    with pa.output_stream(paths[1], compression={".gz": "gzip", ".zst": "zstd"}.get(suffix)) as stream:
+        stream.write("".join(lines).encode())
+    with pytest.raises(TableError, match=r"long\.run[.a-z]*, line 150001: there must be 6 fields"):
         rows(scan_trec_run(paths), engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_bytes_that_are_no_text_are_refused_with_their_line(engine, file):
+    file.write_bytes(b"# caf\xe9\n1 Q0 a 1 0.5 x\n1 Q0 caf\xe9 2 0.25 x\n")
+    for asked in (scan_trec_run(file), scan_trec_run(file).select("score"), scan_trec_run(file).filter(item="a")):
+        with pytest.raises(
+            TableError, match=r"file\.run, line 3: the text must be UTF-8, .* got '1 Q0 caf� 2 0\.25 x'"
+        ):
+            rows(asked, engine)
+    file.write_bytes("1 Q0 a 1 0.5 x".encode("utf-16"))
+    with pytest.raises(TableError, match=r"file\.run, line 1: the text must be UTF-8"):
+        rows(scan_trec_run(file), engine)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -228,6 +310,31 @@ def test_there_and_back_again(suffix, lists, tmp_path):
     assert again["query"].to_list() == sorted(table["query"], key=str.encode)
 
 
+@SLOW
+@given(lists=st.dictionaries(QUERIES, st.sets(st.integers(1, 2**53), min_size=1, max_size=5), min_size=1))
+def test_ranks_there_and_back_again(lists, tmp_path):
+    file = tmp_path / "back.run"
+    entries = [(query, f"d{rank}", rank) for query, ranks in lists.items() for rank in ranks]
+    write_trec_run(pl.DataFrame(entries, schema=["query", "item", "rank"], orient="row"), file)
+    assert set(rows(scan_trec_run(file).select("query", "item", "file_rank"))) == set(entries)
+
+
+def test_subtopics_there_and_back_again(file):
+    entries = [("1", "1", "a", 1), ("1", "2", "a", 0), ("1", "2", "b", 2)]
+    frame = pl.DataFrame(entries, schema=["query", "part", "item", "relevance"], orient="row")
+    write_trec_qrels(frame, file, subtopic="part")
+    assert rows(scan_trec_qrels(file, subtopic=True)) == entries
+    with pytest.raises(
+        TableError, match="each item may stand once in a query, but one is there twice: query 1, item a"
+    ):
+        write_trec_qrels(frame, file)
+    with pytest.raises(TableError, match="each subtopic must be text without spaces"):
+        write_trec_qrels(frame.with_columns(part=pl.lit("a b")), file, subtopic="part")
+    with pytest.raises(MissingColumnError, match="there is no column 'topic'"):
+        write_trec_qrels(frame, file, subtopic="topic")
+    assert rows(scan_trec_qrels(file, subtopic=True)) == entries
+
+
 def test_compressed_files_are_compressed(tmp_path):
     write_trec_qrels(pl.DataFrame({"query": 1, "item": "a", "relevance": [1]}), tmp_path / "file.qrels.gz")
     assert gzip.decompress((tmp_path / "file.qrels.gz").read_bytes()) == b"1 0 a 1\n"
@@ -245,6 +352,7 @@ BAD_RUNS = [
     (run_with(query=["1", None]), "each query must be text without spaces that begins no comment, but one is 'null'"),
     (run_with(item=["a", ""]), "each item must be text without spaces that begins no comment, but one is ''"),
     (run_with(item=["a", "b\nc"]), "each item must be text without spaces that begins no comment, but one is 'b\nc'"),
+    (run_with(item=["a", "�"]), "each item must be text without spaces that begins no comment, but one is '�'"),
     (run_with(rank=[1, 0]), "each rank must be a whole number from 1 on, but one is 0: query 2, item b"),
     (run_with(rank=[1.0, 1.5]), "each rank must be a whole number from 1 on, but one is 1.5: query 2, item b"),
     (run_with(score=[1.0, None]), "each score must be finite, but one is null: query 2, item b"),

@@ -3,7 +3,6 @@
 import json
 import random
 from itertools import product
-from pathlib import Path
 
 import ir_measures
 import polars as pl
@@ -16,8 +15,9 @@ from sklearn import metrics as sk
 import frame_metrics as fm
 from tests.oracle import differences
 from tests.strategies import full_lists
+from tests.trusted.compare import DATA, DATASETS, ranking, read
+from tests.trusted.names import ours as named
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 CUTOFFS = (1, 5, 10, 15, 20, 30, 100, 200, 500, 1000)
 WHOLE = {
     "map": "average_precision",
@@ -43,34 +43,16 @@ TREC = WHOLE | {f"{theirs}_{k}": f"{ours}@{k}" for theirs, ours in CUT.items() f
 # Version 9 rounds the wanted number of hits of iprec up from 0.1, version 10 and this package from 0.5.
 TREC_10 = TREC | {f"iprec_at_recall_{i / 10:.2f}": f"iprec(recall={i / 10})" for i in range(1, 11)}
 TREC_10 |= {"iprec_at_recall_0.00": "iprec", "dcg": "dcg", "ideal_dcg": "idcg"}
-IR_MEASURES = {
-    **{f"ERR@{k}": f"err(max_grade=4)@{k}" for k in (5, 10, 20)},
-    **{f"nDCG(dcg='exp-log2')@{k}": f"ndcg(gain=exponential)@{k}" for k in (5, 10, 20)},
-    "Judged@10": "judged@10",
-    "SetF": "f_score",
-}
+EXPONENTIAL = [f"nDCG(dcg='exp-log2')@{k}" for k in (5, 10, 20)]
+IR_MEASURES = ["ERR@5", "ERR@10", "ERR@20", *EXPONENTIAL, "Judged@10", "SetF"]
+IR_MEASURES = {name: named("ir_measures", "0.4.3", name).text for name in IR_MEASURES}
 # These resolve tied scores in another way, so they are compared where no scores are tied.
 WITHOUT_TIES = {
-    ("ir_measures", "RBP(rel=1)"): "rbp",
-    ("ir_measures", "RBP(p=0.5,rel=1)"): "rbp(p=0.5)",
-    ("ir_measures", "RBP(p=0.95,rel=1)"): "rbp(p=0.95)",
-    ("ir_measures", "RR@10"): "reciprocal_rank@10",
-    ("ranx", "f1@5"): "f_score@5",
-    ("ranx", "f1@10"): "f_score@10",
-    ("ranx", "dcg@10"): "dcg@10",
-    ("ranx", "dcg_burges@10"): "dcg(gain=exponential)@10",
-    ("ranx", "ndcg_burges"): "ndcg(gain=exponential)",
+    "ir_measures": ["RBP(rel=1)", "RBP(p=0.5,rel=1)", "RBP(p=0.95,rel=1)", "RR@10"],
+    "ranx": ["f1@5", "f1@10", "dcg@10", "dcg_burges@10", "ndcg_burges"],
 }
-DATASETS = ("trec_eval_test", "trec_eval_rellevel", "lambdarank", "cast2021_doc")
 
 needs_data = pytest.mark.skipif(not DATA.exists(), reason=f"the shared data folder {DATA} is not there")
-
-
-def ranking(run, qrels, level=None, *, float32=False, unjudged="nonrelevant"):
-    """Return the question of a run with scores, judged as trec_eval does."""
-    settings = {} if level is None else {"min_relevance": level}
-    scored = run.rank.using(**settings).from_scores("score", ties="item_desc", float32=float32)
-    return scored.judged_by(qrels, unjudged=unjudged)
 
 
 def long(frame, names):
@@ -115,11 +97,6 @@ def test_pytrec_eval_on_random_runs(seed, ties, level):
     expected = {(query, name): theirs[query][name] for query in theirs for name in TREC}
     found = ranking(run, qrels, level).per_query().evaluate(*TREC.values())
     assert differences(long(found, TREC), expected, 1e-9) == {}
-
-
-def read(dataset, what):
-    names = {"qid": "query", "docno": "item", "rel": "relevance"}
-    return pl.read_parquet(DATA / f"{dataset}.{what}.parquet").rename(names, strict=False)
 
 
 def expected_values(dataset, **filters):
@@ -209,7 +186,7 @@ def test_ir_measures_on_real_runs(dataset):
 @needs_data
 @pytest.mark.parametrize("tool", ["ir_measures", "ranx"])
 def test_tools_that_order_ties_otherwise_where_no_scores_are_tied(tool):
-    names = {measure: text for (owner, measure), text in WITHOUT_TIES.items() if owner == tool}
+    names = {measure: named(tool, "", measure).text for measure in WITHOUT_TIES[tool]}
     stored = expected_values("cast2021_doc", tool=tool, mode="default").filter(pl.col("measure").is_in(list(names)))
     qrels, runs = read("cast2021_doc", "qrels"), read("cast2021_doc", "runs")
     for (name,), values in stored.group_by("run"):

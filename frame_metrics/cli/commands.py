@@ -27,11 +27,13 @@ def evaluate(args: argparse.Namespace) -> int:
 def check(args: argparse.Namespace) -> int:
     """Look for problems; the exit code says whether there are any."""
     from frame_metrics.cli.inputs import collected
+    from frame_metrics.plan.checks import PROBLEMS, TIED
 
     deliver = output.destination(args, nothing="no problem found")
     problems = collected(options.ranking(args).check(), args)
     deliver(problems)
-    return 1 if problems.height else 0
+    # Tied scores are worth knowing, and no mistake.
+    return 1 if set(problems["kind"]) - {PROBLEMS[TIED].kind} else 0
 
 
 _TABLE = (options.add_inputs, options.add_segments, options.add_roles, options.add_scores, options.add_judgments)
@@ -41,7 +43,7 @@ EVALUATE = Command(
     run=evaluate,
     says="compute metrics over all queries, for each segment or for each query",
     usage="FILES... [-m METRIC]... [--by COLUMN]... [--per-query] [--out FILE] [options]",
-    options=(options.add_metrics, *_TABLE, options.add_settings, output.add_options),
+    options=(options.add_metrics, options.add_per_query, *_TABLE, options.add_settings, output.add_options),
     examples="""\
 examples:
   frame-metrics evaluate log.parquet
@@ -49,6 +51,7 @@ examples:
   frame-metrics evaluate log/ --where "day >= '2026-11-01'" --by day --out daily.parquet
   frame-metrics evaluate s3://bucket/log/ --query user --item sku --rank position --relevance clicked
   frame-metrics evaluate run.csv --score score --qrels qrels.csv --per-query --format csv
+  frame-metrics evaluate 'runs/*.run.gz' --qrels robust.qrels -m map,ndcg@10 --by run
 """,
 )
 

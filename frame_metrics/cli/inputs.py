@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from glob import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from frame_metrics.cli.files import Files, InputError, found
+from frame_metrics import trec
+from frame_metrics.cli.files import KINDS, TREC, TREC_QRELS, TREC_SUBTOPICS, Files, InputError, found, known
 from frame_metrics.cli.problems import gist
 from frame_metrics.cli.progress import working
 from frame_metrics.errors import OptionError
@@ -23,6 +24,18 @@ _TEXT = (pl.String, pl.Categorical, pl.Enum)
 _FAILURES = (pl.exceptions.PolarsError, OSError)
 
 
+def named(args: argparse.Namespace) -> tuple[Files, Files | None]:
+    """Return the files that the options name, and those of the judgments where these have files of their own."""
+    kind = next((kind for kind in KINDS if kind.name.lower() == args.input_format), None)
+    files = found(args.files, kind)
+    if args.qrels is None:
+        return files, None
+    judgments = found([args.qrels], None if known(args.qrels) else kind)
+    if judgments.kind is TREC:
+        judgments = Files(TREC_SUBTOPICS if args.qrels_subtopic else TREC_QRELS, judgments.paths)
+    return files, judgments
+
+
 def tables(args: argparse.Namespace, keys: Iterable[tuple[str, str]]) -> tuple[pl.LazyFrame, pl.LazyFrame | None]:
     """Return the rows of the files, and the judgments where they have files of their own.
 
@@ -33,11 +46,10 @@ def tables(args: argparse.Namespace, keys: Iterable[tuple[str, str]]) -> tuple[p
     keys
         Columns of the files, each with the column of the judgments that it will be joined with.
     """
-    files = found(args.files)
+    files, judgments = named(args)
     run = scan(files)
-    if args.qrels is None:
+    if judgments is None:
         return filtered(run, args.where), None
-    judgments = found([args.qrels])
     qrels = scan(judgments)
     if texts := _texts(run.collect_schema(), qrels.collect_schema(), keys):
         run, qrels = scan(files, texts=[a for a, _ in texts]), scan(judgments, texts=[b for _, b in texts])
@@ -88,10 +100,22 @@ def _scanned(files: Files, texts: Sequence[str]) -> pl.LazyFrame:
 
 def _opened(files: Files, **settings: Any) -> pl.LazyFrame:
     """Return the files as Polars scans them; names of local files are no patterns any more, whatever is in them."""
+    if files.kind.name == TREC.name:
+        return _lines(files, **settings)
     pattern = files.remote or "glob" in files.kind.settings
     paths = list(files.paths) if pattern else [escape(path) for path in files.paths]
     table: pl.LazyFrame = getattr(pl, files.kind.scan)(paths, **files.kind.settings | settings)
     return table
+
+
+def _lines(files: Files, include_file_paths: str | None = None) -> pl.LazyFrame:
+    """Return the files of TREC, each line with the path of its file if that is asked for."""
+    scanned = getattr(trec, files.kind.scan)
+    each: list[pl.LazyFrame] = [scanned(path, **files.kind.settings) for path in files.paths]
+    if include_file_paths is None:
+        return pl.concat(each)
+    named = [pl.lit(path).alias(include_file_paths) for path in files.paths]
+    return pl.concat([table.with_columns(path) for table, path in zip(each, named, strict=True)])
 
 
 def _for_urls(files: Files) -> dict[str, Any]:
@@ -143,14 +167,16 @@ def filtered(table: pl.LazyFrame, where: str | None) -> pl.LazyFrame:
     return kept
 
 
-def collected(plan: pl.LazyFrame, args: argparse.Namespace) -> pl.DataFrame:
-    """Return the result of a plan over files, computed in streams."""
+def collected(
+    plan: pl.LazyFrame, args: argparse.Namespace, *, engine: Literal["streaming", "in-memory"] = "streaming"
+) -> pl.DataFrame:
+    """Return the result of a plan over files, computed in streams unless it is said to be small."""
     try:
         with working("computing"), raising():
-            return plan.collect(engine="streaming")
+            return plan.collect(engine=engine)
     except _FAILURES as error:
-        for names in filter(None, (args.files, args.qrels and [args.qrels])):
-            if odd := _odd_one(found(names)):
+        for files in filter(None, named(args)):
+            if odd := _odd_one(files):
                 raise InputError(f"{gist(error)}; {odd}. Hint: one table has the same columns in all files") from None
         raise
 

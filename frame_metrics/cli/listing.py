@@ -55,7 +55,7 @@ def allowed(kind: Any) -> list[str]:
     --------
     >>> from frame_metrics.formulas.parameters import Gain, Share
     >>> allowed(Gain), allowed(Share)
-    (['linear', 'exponential', '{grade:gain,...}'], ['a number >= 0 and <= 1'])
+    (['linear', 'exponential', 'binary', '{grade:gain,...}'], ['a number >= 0 and <= 1'])
     """
     if get_origin(kind) in (Union, type(int | None)):
         return [word for part in get_args(kind) for word in allowed(part)]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from frame_metrics.errors import OptionError
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Iterable
 
     import polars as pl
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "precision@10", "recall@100")
 """What is computed if no metric is named."""
 
-ROLES = ("query", "item", "rank", "relevance")
-SETTINGS = ("min_relevance", "no_relevant", "average", "check_rows")
+ROLES = ("query", "item", "rank", "relevance", "subtopic")
+SETTINGS = ("min_relevance", "no_relevant", "average", "depth", "check_rows")
 
 # The values of types of these names, the default first; written out because the modules of the types import Polars.
-TIES = ("item_desc", "item_asc", "first")
+TIES = ("item_desc", "item_asc", "first", "expected", "best", "worst")
 QUERIES = ("qrels", "both", "run", "error")
 UNJUDGED = ("nonrelevant", "drop")
 NO_RELEVANT = ("zero", "skip", "one", "error")
 AVERAGE = ("macro", "micro")
+INPUT_FORMATS = ("parquet", "csv", "tsv", "ndjson", "arrow", "trec")
 
 _USELESS_WITHOUT = {
     "ties": "score",
@@ -35,6 +36,7 @@ _USELESS_WITHOUT = {
     "qrels_query": "qrels",
     "qrels_item": "qrels",
     "qrels_relevance": "qrels",
+    "qrels_subtopic": "qrels",
 }
 
 
@@ -50,14 +52,20 @@ class Command:
     examples: str
 
 
-def add_inputs(parser: argparse.ArgumentParser) -> None:
+def add_inputs(parser: argparse.ArgumentParser, *, nargs: str = "+") -> None:
     """Add the files, and the filter on their rows."""
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs=nargs,
         metavar="FILES",
-        help="Parquet, CSV, TSV, NDJSON or Arrow files, told by their suffix; globs; folders, whose parts such as "
-        "day=2026-11-17 become columns; URLs such as s3://, gs://, az://, hf://. All together are one table",
+        help="Parquet, CSV, TSV, NDJSON, Arrow or TREC files, told by their suffix; globs; folders, whose parts such "
+        "as day=2026-11-17 become columns; URLs such as s3://, gs://, az://, hf://. All together are one table",
+    )
+    parser.add_argument(
+        "--input-format",
+        choices=INPUT_FORMATS,
+        help="what FILES are, whatever their suffix, and the file of --qrels if its suffix is not known; TREC runs "
+        "(.run, .trec, .txt) have columns query, item, file_rank, score and run, and are ranked by score",
     )
     parser.add_argument("--where", metavar="SQL", help="use only rows for which this holds, such as \"country = 'fr'\"")
 
@@ -74,6 +82,10 @@ def add_metrics(parser: argparse.ArgumentParser) -> None:
         help="a metric such as ndcg@10 or 'ndcg(gain=exponential)@10'; may be repeated, or hold several with commas "
         f"between them (default: {', '.join(DEFAULT_METRICS)}); `frame-metrics metrics` lists all",
     )
+
+
+def add_per_query(parser: argparse.ArgumentParser) -> None:
+    """Add whether queries are results of their own."""
     parser.add_argument("--per-query", action="store_true", help="one result for each query")
 
 
@@ -100,18 +112,27 @@ def add_scores(parser: argparse.ArgumentParser) -> None:
     """Add the making of ranks from scores."""
     group = parser.add_argument_group("ranks from scores")
     group.add_argument("--score", metavar="COLUMN", help="rank by this column, the highest score of a query first")
-    _add_choice(group, "--ties", TIES, "which of the items with one score comes first; item_desc is as in trec_eval")
+    _add_choice(
+        group,
+        "--ties",
+        TIES,
+        "which of the items with one score comes first; item_desc is as in trec_eval, expected the mean of all orders",
+    )
 
 
 def add_judgments(parser: argparse.ArgumentParser) -> None:
     """Add judgments from files of their own."""
     group = parser.add_argument_group("judgments from a file of their own")
-    group.add_argument("--qrels", metavar="FILE", help="a table of query, item and relevance, in any form of FILES")
+    group.add_argument(
+        "--qrels",
+        metavar="FILE",
+        help="a table of query, item and relevance, in any form of FILES; .qrels and .txt are TREC",
+    )
     _add_choice(
         group, "--queries", QUERIES, "which queries count: of the qrels (missing ones score 0), of both, of FILES"
     )
     _add_choice(group, "--unjudged", UNJUDGED, "what becomes of items that nobody judged; drop closes up the ranks")
-    for role in ("query", "item", "relevance"):
+    for role in ("query", "item", "relevance", "subtopic"):
         group.add_argument(f"--qrels-{role}", metavar="COLUMN", help=f"its column with the {role} (default: as above)")
 
 
@@ -121,6 +142,9 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--min-relevance", type=float, metavar="GRADE", help="relevant from here on (default: above 0)")
     _add_choice(group, "--no-relevant", NO_RELEVANT, "the score of a query with nothing relevant; skip leaves it out")
     _add_choice(group, "--average", AVERAGE, "the mean over queries, or numerators and denominators pooled")
+    group.add_argument(
+        "--depth", type=int, metavar="N", help="the last rank that counts: rows below were not retrieved"
+    )
     group.add_argument(
         "--check-rows",
         type=lambda text: int(text) if text.isdecimal() else text,
@@ -154,8 +178,11 @@ def split(text: str) -> list[str]:
 def ranking(args: argparse.Namespace) -> Ranking[pl.LazyFrame, pl.LazyFrame]:
     """Return what the options ask of the files; nothing but their schemas is read yet."""
     import frame_metrics as fm
-    from frame_metrics.cli.inputs import tables
+    from frame_metrics.cli.files import TREC
+    from frame_metrics.cli.inputs import named, tables
 
+    if named(args)[0].kind is TREC:
+        args = _as_trec(args)
     _check_company(args)
     roles: dict[str, Any] = {role: getattr(args, role) or role for role in ROLES}
     theirs: dict[str, Any] = {
@@ -166,8 +193,17 @@ def ranking(args: argparse.Namespace) -> Ranking[pl.LazyFrame, pl.LazyFrame]:
     if args.score is not None:
         ranks = ranks.from_scores(args.score, **_given(args, ["ties"]))
     if qrels is not None:
-        ranks = ranks.judged_by(qrels, **theirs, **_given(args, ["queries", "unjudged"]))
+        given = _given(args, ["queries", "unjudged", "each"])
+        ranks = ranks.judged_by(qrels, **theirs, subtopic=args.qrels_subtopic, **given)
     return ranks.by(*args.by) if args.by else ranks
+
+
+def _as_trec(args: argparse.Namespace) -> argparse.Namespace:
+    """Return the options for runs in files of TREC: what ranks them is their score, unless a column is named."""
+    if args.qrels is None:
+        raise OptionError("a TREC run says nothing of relevance. Hint: name the file with the judgments, --qrels FILE")
+    score = args.score or (None if args.rank else "score")
+    return argparse.Namespace(**vars(args) | {"score": score})
 
 
 def _given(args: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:

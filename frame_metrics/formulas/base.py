@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from typing import Any, Generic, Literal, TypeVar, cast
 
@@ -13,11 +13,15 @@ import polars as pl
 
 from frame_metrics.errors import OptionError, nearest
 from frame_metrics.formulas.parameters import checked, written
-from frame_metrics.formulas.terms import ORDERED, Columns, IdealSum, Spread, Terms
+from frame_metrics.formulas.terms import ORDERED, Columns, IdealSum, Spread, Terms, Tied
 
 T = TypeVar("T")
 Method = TypeVar("Method", bound=Callable[..., Any])
-Rows = Literal["relevant", "judged", "all"]
+Rows = Literal["subtopics", "relevant", "judged", "all"]
+Mean = Literal["arithmetic", "geometric", "pooled"]
+
+LEAST = 1e-5
+"""What a query counts in a geometric mean at least."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,19 @@ class Formula:
         The rows that enter. Relevant rows are few, so a formula that needs no others is cheap.
     total
         Whether queries add up, as counts do, instead of being averaged.
+    mean
+        How queries are averaged: `"geometric"` takes none for less than `LEAST`, `"pooled"` weights each by its `over`.
+    linear
+        Whether what a row adds depends on the order by nothing but its place, and linearly by the number of its hit.
+    adds
+        What each row adds to the value, for an explanation, where `row` does not say so. All rows of the query are then
+        there, in the order of the list, and each carries what is its own.
+    start
+        The value before the first row, where an explanation does not begin with 0.
+    highest
+        Whether the value is the highest of what rows add, and not the sum.
+    parts
+        What an explanation shows of each row beside what it adds, by name.
     """
 
     value: pl.Expr
@@ -50,7 +67,13 @@ class Formula:
     undefined: float | None = 0.0
     rows: Rows = "relevant"
     total: bool = False
+    mean: Mean = "arithmetic"
     row: pl.Expr | None = None
+    linear: bool = True
+    adds: pl.Expr | None = None
+    start: pl.Expr | None = None
+    highest: bool = False
+    parts: Mapping[str, pl.Expr] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -67,12 +90,29 @@ class Formula:
             score = pl.when(self.relevant > 0).then(score).otherwise(without)
         return score if self.total else score.cast(pl.Float64)
 
+    def shown(
+        self,
+        adds: pl.Expr | None = None,
+        *,
+        start: pl.Expr | None = None,
+        highest: bool = False,
+        **parts: pl.Expr,
+    ) -> Formula:
+        """Return the formula with what an explanation shows of each row."""
+        adds = self.adds if adds is None else adds
+        return replace(self, adds=adds, start=start, highest=highest, parts=parts)
+
 
 def added(
-    row: pl.Expr, over: pl.Expr | None = None, relevant: pl.Expr | None = None, rows: Rows = "relevant"
+    row: pl.Expr,
+    over: pl.Expr | None = None,
+    relevant: pl.Expr | None = None,
+    rows: Rows = "relevant",
+    *,
+    linear: bool = True,
 ) -> Formula:
     """Return the formula of a number to which each row adds something."""
-    return Formula(row.sum(), over, relevant, rows=rows, row=row)
+    return Formula(row.sum(), over, relevant, rows=rows, row=row, linear=linear)
 
 
 class Metrics(Generic[T]):
@@ -100,10 +140,19 @@ class Metrics(Generic[T]):
 
 @dataclass(frozen=True)
 class Definition:
-    """A metric before its options are known: what `@metric` makes of a method."""
+    """A metric before its options are known: what `@metric` makes of a method.
+
+    Attributes
+    ----------
+    name, body
+        What it is called, and the method.
+    of_subtopics
+        Whether it needs a table with a row for each query, item and subtopic.
+    """
 
     name: str
     body: Callable[..., Any]
+    of_subtopics: bool = False
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -165,10 +214,10 @@ class Definition:
                 raise OptionError(f"{self.name} {takes}, got `{name}`{nearest(name, known)}")
         parameters = self.signature.parameters.values()
         values = {p.name: checked(p.name, given.get(p.name, p.default), self.kinds[p.name]) for p in parameters}
-        metric = Metric(self, tuple(values.items()), called or self.name, text)
+        metric = Metric(self, tuple(values.items()), called or self.name, text, frozenset(given) - {"k"})
         if len(_KNOWN) >= _MANY:
             _KNOWN.clear()
-        return _KNOWN.setdefault((self.name, metric.spelt, text), metric)
+        return _KNOWN.setdefault((self.name, metric.spelt, text, metric.given), metric)
 
     __hash__ = object.__hash__
 
@@ -185,15 +234,23 @@ class Metric:
         The name or alias it was asked for by.
     text
         The text it was asked for by, where that is not the name with the options.
+    given
+        The options after `k` that were asked for, at their default or not; others may be chosen by a library.
     """
 
     definition: Definition
     options: tuple[tuple[str, Any], ...]
     called: str
     text: str = ""
+    given: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return self.text or self.spelt
+
+    @property
+    def asked(self) -> str:
+        """The text it was asked for by, with all options that were given."""
+        return self.text or self.called + self._written([(n, v) for n, v in self.options if n in self.given])
 
     @property
     def spelt(self) -> str:
@@ -202,8 +259,10 @@ class Metric:
 
     @cached_property
     def _suffix(self) -> str:
-        changed = [(n, v) for n, v in self.options if n != "k" and v != self.definition.options[n]]
-        inside = ",".join(f"{name}={written(value)}" for name, value in changed)
+        return self._written([(n, v) for n, v in self.options if n != "k" and v != self.definition.options[n]])
+
+    def _written(self, options: list[tuple[str, Any]]) -> str:
+        inside = ",".join(f"{name}={written(value)}" for name, value in options)
         k = dict(self.options).get("k")
         return (f"({inside})" if inside else "") + (f"@{k}" if k else "")
 
@@ -241,6 +300,12 @@ class Metric:
         return self.formula(terms), terms.sums
 
     @cached_property
+    def tied(self) -> tuple[Formula, dict[str, IdealSum]]:
+        """The formula over items at places that they share with others, and sums as for `spread`."""
+        terms = Tied(self.spelt)
+        return self.formula(terms), terms.sums
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """The prepared columns that the formula mentions."""
         return self.plain.names
@@ -252,7 +317,7 @@ class Metric:
 
 
 _MANY = 1000
-_KNOWN: dict[tuple[str, str, str], Metric] = {}
+_KNOWN: dict[tuple[str, str, str, frozenset[str]], Metric] = {}
 """Metrics that were asked for before: their formulas are made once."""
 
 DEFINITIONS: dict[str, Definition] = {}
@@ -268,6 +333,14 @@ def metric(body: Method) -> Method:
     The method's signature gives the options, its docstring the documentation, its body the formula. What a caller
     gets is whatever the surface's `_measure` makes of it. Another name is one more assignment in the class body.
     """
-    definition = Definition(body.__name__, body)
+    return _defined(body, Definition(body.__name__, body))
+
+
+def subtopic_metric(body: Method) -> Method:
+    """Turn a method into a metric, as `metric` does, of tables with a row for each query, item and subtopic."""
+    return _defined(body, Definition(body.__name__, body, of_subtopics=True))
+
+
+def _defined(body: Method, definition: Definition) -> Method:
     DEFINITIONS[definition.name] = definition
-    return cast("Method", definition.method(definition.name))
+    return cast("Method", definition.method(body.__name__))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from frame_metrics.failing import failing
-from frame_metrics.formulas.base import Formula, Metrics, T, added, metric
+from frame_metrics.formulas.base import DEFINITIONS, Formula, Metrics, T, added, metric
 from frame_metrics.formulas.parameters import Discount, Gain, Ideal, K, MaxGrade
-from frame_metrics.formulas.terms import IdealSum, exponential
+from frame_metrics.formulas.terms import IdealSum, exponential, masked
 
 if TYPE_CHECKING:
     from frame_metrics.formulas.terms import Terms
@@ -31,7 +32,8 @@ class Graded(Metrics[T]):
         k
             How many places to look at; without it, the whole list.
         gain
-            What a grade g is worth: `"linear"` g, `"exponential"` 2^g - 1, or a mapping of grades to gains.
+            What a grade g is worth: `"linear"` g, `"exponential"` 2^g - 1, `"binary"` 1 whatever the grade, or a
+            mapping of grades to gains.
 
         Examples
         --------
@@ -43,8 +45,8 @@ class Graded(Metrics[T]):
 
         def formula(t: Terms) -> Formula:
             if k is None:
-                return added(pl.when(t.listed).then(_gain(t.grade, gain)))
-            return added(masked(t.rank, k, _gain(t.grade, gain)))
+                return added(pl.when(t.listed).then(worth(t.grade, gain))).shown(gain=_shown(t, gain))
+            return added(masked(t.rank, k, worth(t.grade, gain))).shown(gain=_shown(t, gain))
 
         return self._of(formula)
 
@@ -57,7 +59,8 @@ class Graded(Metrics[T]):
         k
             How many places to look at; without it, the whole list.
         gain
-            What a grade g is worth: `"linear"` g, `"exponential"` 2^g - 1, or a mapping of grades to gains.
+            What a grade g is worth: `"linear"` g, `"exponential"` 2^g - 1, `"binary"` 1 whatever the grade, or a
+            mapping of grades to gains.
         discount
             What rank r leaves of it: `"log2"` 1 / log2(r + 1), `"jarvelin"` 1 at the top, else 1 / log2(r),
             `"reciprocal"` 1 / r, `"none"` all.
@@ -73,7 +76,13 @@ class Graded(Metrics[T]):
         ----------
         K. Järvelin, J. Kekäläinen, Cumulated gain-based evaluation of IR techniques, TOIS 20(4), 2002.
         """
-        return self._of(lambda t: added(gained(t.grade, t.rank, k, gain, discount)))
+
+        def formula(t: Terms) -> Formula:
+            return added(gained(t.grade, t.rank, k, gain, discount)).shown(
+                gain=_shown(t, gain), discount=masked(t.rank, k, _discount(t.rank, discount))
+            )
+
+        return self._of(formula)
 
     @metric
     def idcg(self, k: K = None, *, gain: Gain = "linear", discount: Discount = "log2", ideal: Ideal = "judged") -> T:
@@ -87,7 +96,8 @@ class Graded(Metrics[T]):
             As for `dcg`.
         ideal
             What may be put in order: `"judged"` every graded item of the query, missed ones too; `"retrieved"` only
-            those that were retrieved.
+            those that were retrieved; `"full"` as many items of the query's highest grade as there are places, where k
+            says how many.
 
         Examples
         --------
@@ -96,7 +106,15 @@ class Graded(Metrics[T]):
         >>> round(df.rank.idcg(6), 4)
         7.141
         """
-        return self._of(lambda t: added(_ideal(k, gain, discount, ideal).row(t)))
+
+        def formula(t: Terms) -> Formula:
+            best = _ideal(k, gain, discount, ideal)
+            place = best.place(t)
+            return added(best.row(t)).shown(
+                best.own(t), gain=_shown(t, gain), ideal_place=place, ideal_discount=best.weight(place)
+            )
+
+        return self._of(formula)
 
     @metric
     def ndcg(self, k: K = None, *, gain: Gain = "linear", discount: Discount = "log2", ideal: Ideal = "judged") -> T:
@@ -110,13 +128,16 @@ class Graded(Metrics[T]):
         k
             How many places to look at; without it, the whole list.
         gain
-            What a grade g is worth: `"linear"` g, `"exponential"` 2^g - 1, or a mapping of grades to gains.
+            What a grade g is worth: `"linear"` g, `"exponential"` 2^g - 1, `"binary"` 1 whatever the grade, or a
+            mapping of grades to gains.
         discount
             What rank r leaves of it: `"log2"` 1 / log2(r + 1), `"jarvelin"` 1 at the top, else 1 / log2(r),
             `"reciprocal"` 1 / r, `"none"` all.
         ideal
             What may be put in order: `"judged"` every graded item of the query, missed ones too; `"retrieved"` only
-            those that were retrieved, as libraries do that see nothing but the list.
+            those that were retrieved, as libraries do that see nothing but the list; `"full"` as many items of the
+            query's highest grade as there are places, where k says how many, so that a query with fewer relevant items
+            than k cannot reach 1.
 
         Examples
         --------
@@ -133,8 +154,14 @@ class Graded(Metrics[T]):
         """
 
         def formula(t: Terms) -> Formula:
-            best = t.over_ideal(_ideal(k, gain, discount, ideal))
-            return added(gained(t.grade, t.rank, k, gain, discount), best, t.number_graded)
+            best = _ideal(k, gain, discount, ideal)
+            over, place = t.over_ideal(best), best.place(t)
+            return added(gained(t.grade, t.rank, k, gain, discount), over, t.number_graded).shown(
+                gain=_shown(t, gain),
+                discount=masked(t.rank, k, _discount(t.rank, discount)),
+                ideal_place=place,
+                ideal_adds=gained(t.grade, place, k, gain, discount) / over,
+            )
 
         return self._of(formula)
 
@@ -164,32 +191,73 @@ class Graded(Metrics[T]):
         """
 
         def formula(t: Terms) -> Formula:
-            stops = t.stop(max_grade) * t.reach(max_grade) / t.rank
-            return added(masked(t.rank, k, stops), relevant=t.number_graded)
+            reached, stops = t.reach(max_grade), t.stop(max_grade)
+            row = masked(t.rank, k, stops * reached / t.rank)
+            return added(row, relevant=t.number_graded, linear=False).shown(reached=reached, stops=stops)
+
+        return self._of(formula)
+
+    @metric
+    def nerr(self, k: K = None, *, max_grade: MaxGrade | None = None) -> T:
+        """Normalised expected reciprocal rank: ERR over the ERR of the ideal order, both within the first k.
+
+        The ideal order is of everything judged, whether it was retrieved or not.
+
+        Parameters
+        ----------
+        k
+            How many places to look at; without it, the whole list.
+        max_grade
+            The highest grade there is; without it, the highest one in the table. An expression needs it.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, None], "relevance": [1, 0, 1]})
+        >>> df.rank.nerr(max_grade=1)
+        0.8
+
+        References
+        ----------
+        O. Chapelle, D. Metzler, Y. Zhang, P. Grinspan, Expected reciprocal rank for graded relevance, CIKM 2009.
+        """
+
+        def formula(t: Terms) -> Formula:
+            stop = t.stop(max_grade).sort(descending=True, nulls_last=True).fill_null(0.0)
+            place = pl.int_range(1, pl.len() + 1)
+            ideal = stop * (1.0 - stop).cum_prod().shift(1, fill_value=1.0) / place
+            best = masked(place, k, ideal).sum()
+            err = DEFINITIONS["err"](k, max_grade=max_grade).formula(t)
+            return replace(err, over=best, row=None, adds=err.row)
 
         return self._of(formula)
 
 
-def masked(place: pl.Expr, k: int | None, value: pl.Expr) -> pl.Expr:
-    """Return the value where the place is within the first k, and 0 elsewhere."""
-    counts = place.is_not_null() if k is None else place <= k
-    return pl.when(counts).then(value).otherwise(0.0)
-
-
 def gained(grade: pl.Expr, place: pl.Expr, k: int | None, gain: Gain, discount: Discount) -> pl.Expr:
     """Return gain times discount of a grade at a place."""
-    return masked(place, k, _gain(grade, gain) * _discount(place, discount))
+    return masked(place, k, worth(grade, gain) * _discount(place, discount))
 
 
 def _ideal(k: int | None, gain: Gain, discount: Discount, ideal: Ideal) -> IdealSum:
-    return IdealSum(
-        gain=lambda grade: _gain(grade, gain),
-        weight=lambda place: masked(place, k, _discount(place, discount)),
-        listed=ideal == "retrieved",
-    )
+    def weight(place: pl.Expr) -> pl.Expr:
+        return masked(place, k, _discount(place, discount))
+
+    def all_places(place: pl.Expr) -> pl.Expr:
+        # The highest grade stands at the first place, and is worth as much at all of them.
+        whole = pl.select(weight(pl.int_range(1, k + 1)).sum() if k else 0.0).item()
+        return pl.when(place == 1).then(whole).otherwise(0.0)
+
+    full = ideal == "full" and k is not None
+    return IdealSum(lambda grade: worth(grade, gain), all_places if full else weight, listed=ideal == "retrieved")
 
 
-def _gain(grade: pl.Expr, gain: Gain) -> pl.Expr:
+def _shown(t: Terms, gain: Gain) -> pl.Expr:
+    """Return what a row is worth, for an explanation."""
+    return worth(t.grade, gain).fill_null(0.0)
+
+
+def worth(grade: pl.Expr, gain: Gain) -> pl.Expr:
+    """Return what a grade is worth."""
     if isinstance(gain, Mapping):
         known, grade = list(gain), grade.cast(pl.Float64)
         strange = (grade > 0) & ~grade.is_in(known)
@@ -198,6 +266,8 @@ def _gain(grade: pl.Expr, gain: Gain) -> pl.Expr:
         return pl.when(check.is_null()).then(
             grade.replace_strict(known, list(gain.values()), default=None, return_dtype=pl.Float64)
         )
+    if gain == "binary":
+        return (grade > 0).cast(pl.Float64)
     return grade.cast(pl.Float64) if gain == "linear" else exponential(grade)
 
 

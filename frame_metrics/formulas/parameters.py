@@ -27,18 +27,22 @@ class Within:
         return above and (value < self.high if self.open_high else value <= self.high)
 
     def __str__(self) -> str:
+        if self.low == -math.inf:
+            return "a finite number"
         low = f"a number {'>' if self.open_low else '>='} {self.low:g}"
         return low if self.high == math.inf else f"{low} and {'<' if self.open_high else '<='} {self.high:g}"
 
 
 K: TypeAlias = int | None
+Number: TypeAlias = Annotated[float, Within(-math.inf, open_low=True, open_high=True)]
 Positive: TypeAlias = Annotated[float, Within(0, open_low=True, open_high=True)]
 MaxGrade: TypeAlias = Annotated[float, Within(0, 500, open_low=True)]
 Share: TypeAlias = Annotated[float, Within(0, 1)]
 Persistence: TypeAlias = Annotated[float, Within(0, 1, open_low=True, open_high=True)]
-Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[float, float]
+Gain: TypeAlias = Literal["linear", "exponential", "binary"] | Mapping[float, float]
+Rounding: TypeAlias = Literal["nearest", "trec_eval_9"]
 Discount: TypeAlias = Literal["log2", "jarvelin", "reciprocal", "none"]
-Ideal: TypeAlias = Literal["judged", "retrieved"]
+Ideal: TypeAlias = Literal["judged", "retrieved", "full"]
 
 
 def checked(name: str, value: Any, kind: Any) -> Any:

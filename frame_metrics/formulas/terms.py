@@ -36,9 +36,14 @@ NONRELEVANT = f"{PREFIX}nonrelevant"
 ABOVE = f"{PREFIX}above"
 OUTRANKED = f"{PREFIX}outranked"
 SIZE = f"{PREFIX}size"
+GRADED = f"{PREFIX}graded"
+FIRST = f"{PREFIX}first"
 TOP_GRADE = f"{PREFIX}top_grade"
 REACH = f"{PREFIX}reach:"
 IDEAL_SUM = f"{PREFIX}ideal_sum:"
+SEEN = f"{PREFIX}seen"
+OF_SUBTOPIC = f"{PREFIX}of_subtopic"
+GREEDY = f"{PREFIX}greedy:"
 
 FLAGS = frozenset({LISTED, RELEVANT, JUDGED, NONRELEVANT})
 """Terms that are true or false."""
@@ -71,6 +76,45 @@ class IdealSum:
         """Return what the place that a row carries adds to the sum."""
         return self.gain(t.best_listed if self.listed else t.best) * self.weight(t.ideal)
 
+    def place(self, t: Terms) -> pl.Expr:
+        """Return the place of the row itself in the ideal list; of equal grades, the one further up comes first."""
+        return (pl.when(t.listed).then(t.grade) if self.listed else t.grade).rank("ordinal", descending=True)
+
+    def own(self, t: Terms) -> pl.Expr:
+        """Return what the row itself adds to the sum."""
+        return self.gain(t.grade) * self.weight(self.place(t))
+
+
+class BySubtopic:
+    """What a formula may ask of rows each of which says that an item is relevant to a subtopic of its query.
+
+    Attributes
+    ----------
+    rank
+        The place of the item; null where it was missed.
+    seen
+        How many items above are relevant to the same subtopic; below all others where the item was missed.
+    items
+        How many items are relevant to the subtopic.
+    number
+        How many subtopics of the query have a relevant item.
+    """
+
+    def __init__(self) -> None:
+        self.rank = pl.col(RANK)
+        self.seen = pl.col(SEEN)
+        self.items = pl.col(OF_SUBTOPIC)
+        self.number = (self.seen == 0).sum()
+
+    def greedy(self, alpha: float, k: int) -> tuple[pl.Expr, pl.Expr]:
+        """Return places of the ideal list up to k, and what the items there add; null where a row carries no place.
+
+        The ideal list takes at each place the item with most to add, where a subtopic adds 1 - `alpha` times as much
+        with each item that is taken; among equals the one whose name sorts last.
+        """
+        place, gain = (pl.col(f"{GREEDY}{part}:{k}:{alpha}") for part in ("place", "gain"))
+        return place, gain
+
 
 class Terms(ABC):
     """What a formula may ask of the rows of one query.
@@ -85,6 +129,8 @@ class Terms(ABC):
         The row's relevance where that is positive, else null.
     relevant
         Whether the row counts as relevant for binary metrics.
+    first
+        1 for the hit that is the query's first, 0 for others; a probability where items are tied.
     found, hit
         The places of the query's relevant rows, and 1, 2, 3, ... down these places; null where there are no more. A row
         carries some place and its number, not necessarily its own.
@@ -108,6 +154,7 @@ class Terms(ABC):
     relevant: pl.Expr
     found: pl.Expr
     hit: pl.Expr
+    first: pl.Expr
     ideal: pl.Expr
     best: pl.Expr
     best_listed: pl.Expr
@@ -117,6 +164,14 @@ class Terms(ABC):
     outranked: pl.Expr
     number_relevant: pl.Expr
     number_graded: pl.Expr
+
+    @property
+    def subtopics(self) -> BySubtopic:
+        """What is known of rows that belong to a subtopic each."""
+        raise OptionError(
+            "metrics of subtopics cannot stand in an expression: what a row gains depends on the other rows of its "
+            "subtopic. Hint: df.rank.alpha_ndcg(10), or df.rank.per_query().alpha_ndcg(10)"
+        )
 
     def over_ideal(self, ideal: IdealSum) -> pl.Expr:
         """Return a sum over the ideal list of the query."""
@@ -145,6 +200,7 @@ class Columns(Terms):
         self.listed = pl.col(LISTED)
         self.grade = pl.col(GRADE)
         self.hit = pl.col(HIT)
+        self.first = (self.hit == 1).cast(pl.Float64)
         self.ideal = pl.col(IDEAL)
         self.best = pl.col(BEST)
         self.best_listed = pl.col(BEST_LISTED)
@@ -160,6 +216,11 @@ class Columns(Terms):
             self.relevant = pl.col(RELEVANT)
             self.number_relevant = self.relevant.sum()
             self.number_graded = self.grade.count()
+
+    @property
+    def subtopics(self) -> BySubtopic:
+        """The columns that a plan prepares where rows belong to subtopics."""
+        return BySubtopic()
 
     def stop(self, max_grade: float | None) -> pl.Expr:
         """Return the probability from the grade; without a highest one given, from that of the table."""
@@ -198,6 +259,19 @@ class Spread(Columns):
         return pl.col(name)
 
 
+class Tied(Spread):
+    """Terms where a row is an item at one of the places that it shares with others, and knows its list.
+
+    The number of a hit is the one to be expected at that place.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.relevant = pl.col(RELEVANT)
+        self.number_graded = pl.col(GRADED)
+        self.first = pl.col(FIRST)
+
+
 @dataclass(frozen=True)
 class Roles:
     """Which columns of a plain table hold the rank and the relevance, and from which grade on a row is relevant."""
@@ -229,6 +303,7 @@ class Inline(Terms):
         self.relevant = level.fill_null(False)
         self.found = pl.when(self.relevant).then(self.rank)
         self.hit = self.found.rank("ordinal")
+        self.first = (self.hit == 1).cast(pl.Float64)
         self.ideal = pl.int_range(1, pl.len() + 1)
         self.best = self.grade.sort(descending=True, nulls_last=True)
         self.best_listed = pl.when(self.listed).then(self.grade).sort(descending=True, nulls_last=True)
@@ -256,6 +331,12 @@ class Inline(Terms):
         place = pl.when(self.grade.is_not_null()).then(self.rank)
         down = (1.0 - self.stop(max_grade)).sort_by(place, nulls_last=True)
         return down.cum_prod().shift(1, fill_value=1.0).gather(place.rank("ordinal").cast(pl.Int64) - 1)
+
+
+def masked(place: pl.Expr, k: int | None, value: pl.Expr) -> pl.Expr:
+    """Return the value where the place is within the first k, and 0 elsewhere."""
+    counts = place.is_not_null() if k is None else place <= k
+    return pl.when(counts).then(value).otherwise(0.0)
 
 
 def _stop(grade: pl.Expr, top: pl.Expr) -> pl.Expr:

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from frame_metrics.errors import OptionError, UnknownMetricError, nearest
 from frame_metrics.formulas.base import ALIASES, DEFINITIONS, Definition, Metric
+from frame_metrics.formulas.names import like, ours
 from frame_metrics.formulas.parameters import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _TEXT = re.compile(r"\s*(?P<name>\w+)\s*(?:\((?P<options>.*)\)\s*)?(?:@\s*(?P<k>[^@()\s]+)\s*)?")
+_THEIRS = re.compile(r"\s*\w+\.[\w.,=]+\s*|\s*\w+_[\d.]+\s*")
 _OPTION = re.compile(r"\s*(\w+)\s*=\s*((?:\{[^{}]*\}|[^,{}])+?)\s*(?:,|$)")
 
 
 def parse(text: str | Metric) -> Metric:
     """Return the metric that a text stands for: a name or an alias, options in parentheses, `@` and the cut.
+
+    A measure of trec_eval may have the name that it has there, such as `ndcg_cut_10`, and keeps it as its text.
 
     Examples
     --------
@@ -25,6 +29,8 @@ def parse(text: str | Metric) -> Metric:
     'ndcg(gain=exponential)@10'
     >>> parse("map") == parse("average_precision")
     True
+    >>> parse("ndcg_cut_10"), parse("ndcg_cut_10") == parse("ndcg@10")
+    (<metric ndcg_cut_10>, True)
     >>> parse("ndgc@10")
     Traceback (most recent call last):
     frame_metrics.errors.UnknownMetricError: there is no metric 'ndgc', did you mean 'ndcg'?
@@ -33,8 +39,13 @@ def parse(text: str | Metric) -> Metric:
         return text
     if not isinstance(text, str):
         raise OptionError(f"a metric must be a text such as 'ndcg@10', got {text!r}")
+    if text not in DEFINITIONS and text not in ALIASES and (same := ours(text)) is not None:
+        known = parse(same)
+        return known.definition(text=text, **dict(known.options))
     match = _TEXT.fullmatch(text)
     if match is None:
+        if _THEIRS.fullmatch(text) and (close := nearest(text, like(text))):
+            raise UnknownMetricError(f"there is no metric {text!r}{close}")
         raise OptionError(f"cannot read the metric {text!r}. Hint: write name(option=value)@k, such as 'ndcg@10'")
     options = _options(text, match["options"])
     if match["k"] is not None:
@@ -60,7 +71,8 @@ def parse_all(texts: Iterable[str | Metric]) -> list[Metric]:
 def _definition(called: str) -> Definition:
     name = ALIASES.get(called, called)
     if name not in DEFINITIONS:
-        close = nearest(called, [*DEFINITIONS, *ALIASES])
+        same = [name for name in like(called) if name.lower() == called]
+        close = nearest(called, same or [*DEFINITIONS, *ALIASES, *like(called)])
         raise UnknownMetricError(f"there is no metric {called!r}{close or '. Hint: fm.metrics.names() lists them'}")
     return DEFINITIONS[name]
 

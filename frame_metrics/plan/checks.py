@@ -14,12 +14,13 @@ import polars as pl
 
 from frame_metrics.failing import failing
 from frame_metrics.formulas.terms import PREFIX, RANK
-from frame_metrics.plan.table import GIVEN_RANK, ITEM, RELEVANCE, Table
+from frame_metrics.plan.table import GIVEN_RANK, ITEM, RELEVANCE, SUBTOPIC, Table
 
 if TYPE_CHECKING:
     from frame_metrics.plan.question import Question
 
-NULL_QUERY, BAD_RANK, BAD_RELEVANCE, HUGE_RELEVANCE, SHARED_RANK, SAME_ITEM, NOTHING_RELEVANT = range(1, 8)
+NULL_QUERY, BAD_RANK, BAD_RELEVANCE, HUGE_RELEVANCE, SHARED_RANK, SAME_ITEM, NOTHING_RELEVANT, TIED = range(1, 9)
+NO_ITEM, NO_SUBTOPIC, MOVED_ITEM, SAME_PAIR = range(9, 13)
 LAST_GRADE = 2**31 - 1
 
 
@@ -68,6 +69,32 @@ PROBLEMS = {
         "nothing relevant",
         "every query must have a relevant item, as no_relevant='error' asks, but some have none",
         "choose no_relevant='zero', 'skip' or 'one'",
+    ),
+    TIED: Problem(
+        "tied scores",
+        "items of other relevance have one score, so their order can change a result",
+        "choose a policy with .rank.from_scores(..., ties=...)",
+    ),
+    NO_ITEM: Problem(
+        "null item",
+        "every row that is relevant to a subtopic must name its item, but one does not",
+        "drop such rows, or name their items",
+    ),
+    NO_SUBTOPIC: Problem(
+        "null subtopic",
+        "a relevant row must name the subtopic that it is relevant to, but one does not",
+        "name it, or make the relevance null: the item was judged for no subtopic",
+    ),
+    MOVED_ITEM: Problem(
+        "several ranks",
+        "an item must have the same rank for all its subtopics, but one has several",
+        "rank the items before the subtopics are joined, .from_scores(...) and .judged_by(qrels) do so; or name the "
+        "column that tells the lists apart with .rank.by(...)",
+    ),
+    SAME_PAIR: Problem(
+        "repeated subtopic",
+        "each item may stand once for a subtopic, but one is there twice",
+        "drop repeated rows, or name the column that tells the lists apart with .rank.by(...)",
     ),
 }
 
@@ -121,7 +148,8 @@ def _values(asked: Question) -> dict[int, tuple[str, str]]:
     """Return, for the problems that a value shows, how the value is called and in which column it is."""
     rank, relevance = (asked.rank, GIVEN_RANK), (asked.relevance, RELEVANCE)
     of_values = {BAD_RANK: rank, BAD_RELEVANCE: relevance, HUGE_RELEVANCE: relevance}
-    return of_values | {SHARED_RANK: rank, SAME_ITEM: (asked.item, ITEM)}
+    item = (asked.item, ITEM)
+    return of_values | {SHARED_RANK: rank, SAME_ITEM: item, NO_SUBTOPIC: item, MOVED_ITEM: item, SAME_PAIR: item}
 
 
 def values(table: Table, asked: Question) -> dict[int, pl.Expr]:
@@ -131,6 +159,11 @@ def values(table: Table, asked: Question) -> dict[int, pl.Expr]:
     if table.floating:
         return bad | {BAD_RELEVANCE: ~relevance.is_finite()}
     return bad | {HUGE_RELEVANCE: relevance > LAST_GRADE} if table.large else bad
+
+
+def unnamed() -> dict[int, pl.Expr]:
+    """Return what makes a row bad that is relevant to a subtopic."""
+    return {NO_ITEM: pl.col(ITEM).is_null(), NO_SUBTOPIC: pl.col(SUBTOPIC).is_null()}
 
 
 def number_of(problems: dict[int, pl.Expr]) -> pl.Expr:
@@ -183,12 +216,25 @@ def found(table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
     frame, rank = table.frame, pl.col(RANK)
     shown = {number: dict([pair]) for number, pair in _values(asked).items()}
     bad = values(table, asked)
+    if subtopics := table.has_subtopic and table.has_item:
+        relevant = pl.col(RELEVANCE) > 0
+        bad |= {number: relevant & where for number, where in unnamed().items()} | _among_subtopics(asked)
     rows = [_example(frame.filter(where), number, asked, shown.get(number, {})) for number, where in bad.items()]
-    if ordered:
+    if ordered and not asked.tied and not subtopics:
         rows.append(_repeated(frame.filter(rank > 0), RANK, SHARED_RANK, asked))
-    if table.has_item:
+    rows += [_tied(table, score, asked) for score in asked.scores]
+    if table.has_item and not subtopics:
         rows.append(_repeated(frame.filter(pl.col(ITEM).is_not_null()), ITEM, SAME_ITEM, asked))
     return pl.concat(rows)
+
+
+def _tied(table: Table, score: pl.Expr, asked: Question) -> pl.LazyFrame:
+    """Return the scores that items of other relevance share."""
+    relevance = pl.col(RELEVANCE)
+    worth = pl.when(relevance > 0).then(relevance).otherwise(0)
+    rows = table.given.select(*table.columns, score.alias(NUMBER)).filter(pl.col(NUMBER).is_not_null())
+    many = rows.group_by(*asked.keys, NUMBER).agg(worth.n_unique().alias(EXAMPLE)).filter(pl.col(EXAMPLE) > 1)
+    return _example(many.rename({NUMBER: _SCORE}).drop(EXAMPLE), TIED, asked, {"score": _SCORE})
 
 
 def _repeated(frame: pl.LazyFrame, column: str, number: int, asked: Question) -> pl.LazyFrame:
@@ -202,16 +248,22 @@ def _example(rows: pl.LazyFrame, number: int, asked: Question, more: dict[str, s
     printable = _printable(list(columns.values()), schema)
     shown = {name: _value(pl.col(c), schema[c]) for name, c in columns.items() if c in printable}
     found = rows.with_columns(pl.lit(number, dtype=pl.UInt8).alias(NUMBER), _spelt(shown).alias(EXAMPLE))
-    return found.select(NUMBER, EXAMPLE)
+    return found.select(NUMBER, EXAMPLE, pl.struct(asked.keys).alias(_LIST))
 
 
 NUMBER = f"{PREFIX}number"
 EXAMPLE = f"{PREFIX}example"
+_LIST = f"{PREFIX}list"
+_SCORE = f"{PREFIX}score"
 
 
-def _first_rows(rows: pl.LazyFrame, table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
+def _first_rows(rows: pl.LazyFrame, table: Table, asked: Question, *, ordered: bool, subtopics: bool) -> pl.LazyFrame:
     """Return one null, whose making fails if something is wrong with these rows of the table."""
     bad = values(table, asked)
+    if subtopics:
+        bad |= _among_subtopics(asked)
+        rows = rows.with_columns(number_of(bad).alias(NUMBER))
+        return rows.select(stop(pl.col(NUMBER), asked, rows).alias(NUMBER))
     if ordered:
         bad[SHARED_RANK] = (pl.col(RANK) > 0) & _seen(asked, RANK)
     if table.has_item:
@@ -220,29 +272,59 @@ def _first_rows(rows: pl.LazyFrame, table: Table, asked: Question, *, ordered: b
     return rows.select(stop(pl.col(NUMBER), asked, rows).alias(NUMBER))
 
 
-def _seen(asked: Question, column: str) -> pl.Expr:
-    """Return whether a row of the same list with the same value stands further up in the table."""
-    return ~pl.struct(*asked.keys, column).is_first_distinct()
+def _seen(asked: Question, *columns: str) -> pl.Expr:
+    """Return whether a row of the same list with the same values stands further up in the table."""
+    return ~pl.struct(*asked.keys, *columns).is_first_distinct()
 
 
-def guarded(result: pl.LazyFrame, table: Table, asked: Question, *, ordered: bool) -> pl.LazyFrame:
-    """Return the result of a plan, which now fails if something is wrong with the first rows of the table."""
+def _among_subtopics(asked: Question) -> dict[int, pl.Expr]:
+    """Return how rows of one list contradict each other where an item has a row for each of its subtopics."""
+    rank, item = pl.col(RANK), pl.col(ITEM)
+    named = item.is_not_null()
+    return {
+        MOVED_ITEM: named & rank.ne_missing(rank.first().over(*asked.keys, ITEM)),
+        SHARED_RANK: (rank > 0) & named & (item != item.drop_nulls().first().over(*asked.keys, RANK)),
+        SAME_PAIR: named & _seen(asked, ITEM, SUBTOPIC),
+    }
+
+
+def guarded(
+    result: pl.LazyFrame, table: Table, asked: Question, *, ordered: bool, subtopics: bool = False
+) -> pl.LazyFrame:
+    """Return the result of a plan, which now fails if something is wrong with the first rows of the table.
+
+    Parameters
+    ----------
+    result, table, asked
+        The result, the table that it is made of, and what was asked.
+    ordered
+        Whether two rows of a list at one rank are a mistake.
+    subtopics
+        Whether an item may have a row for each of its subtopics.
+    """
     if asked.check_rows == 0:
         return result
     for rows in table.first(asked.check_rows):
-        check = _first_rows(rows, table, asked, ordered=ordered)
+        check = _first_rows(rows, table, asked, ordered=ordered, subtopics=subtopics)
         # The filter makes the result depend on the check, which would be optimised away otherwise.
         result = result.join(check, how="cross", maintain_order="left").filter(pl.col(NUMBER).is_null()).drop(NUMBER)
     return result
 
 
 def problems(table: Table, asked: Question) -> pl.LazyFrame:
-    """Return every kind of problem that the table has: kind, count and an example, in the order of `PROBLEMS`."""
+    """Return every kind of problem that the table has, in the order of `PROBLEMS`.
+
+    Its kind, how often it is there, in how many queries, and an example.
+    """
     kinds = {number: problem.kind for number, problem in PROBLEMS.items()}
     counted = (
         found(table, asked, ordered=True)
         .group_by(NUMBER)
-        .agg(pl.len().cast(pl.Int64).alias("count"), pl.col(EXAMPLE).min().alias("example"))
+        .agg(
+            pl.len().cast(pl.Int64).alias("count"),
+            pl.col(_LIST).n_unique().cast(pl.Int64).alias("queries"),
+            pl.col(EXAMPLE).min().alias("example"),
+        )
     )
     kind = pl.col(NUMBER).replace_strict(kinds, return_dtype=pl.String)
-    return counted.sort(NUMBER).select(kind.alias("kind"), "count", "example")
+    return counted.sort(NUMBER).select(kind.alias("kind"), "count", "queries", "example")

@@ -33,7 +33,8 @@ def at_k(frame: pl.LazyFrame, asked: Question, metric: str, ks: Iterable[int]) -
     free(asked, "k", str(whole))
     if not cuts:
         raise wanted("ks", "one or more integers >= 1", cuts)
-    cut = [whole.definition(called=whole.called, **(dict(whole.options) | {"k": k})) for k in cuts]
+    given = {name: value for name, value in whole.options if name in whole.given}
+    cut = asked.meant([whole.definition(called=whole.called, k=k, **given) for k in cuts])
     values = pl.concat_list(map(str, cut)).alias(str(whole))
     counted = pl.lit(pl.Series([cuts], dtype=pl.List(pl.Int64))).first().alias("k")
     result = evaluated(frame, asked, cut).select(*asked.groups, counted, values)

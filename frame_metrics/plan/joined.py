@@ -41,7 +41,8 @@ def step(
     queries, unjudged, each
         See `.rank.judged_by`.
     roles
-        What query, item and relevance are called in the judgments; None for the names of the question.
+        What query, item and relevance are called in the judgments, and the subtopic if they have one; None for the
+        names of the question.
     """
     if queries not in get_args(Queries):
         raise choice("queries", queries, get_args(Queries))
@@ -50,9 +51,15 @@ def step(
 
     def join(run: pl.LazyFrame, asked: Question) -> Source:
         names = {theirs or getattr(asked, role): getattr(asked, role) for role, theirs in roles.items()}
-        judged = _judgments(qrels([*names, *asked.by]), names, run, asked)
+        given = qrels([*names, *asked.by])
+        if asked.subtopic in asked.keys or (
+            roles.get("subtopic") is None and asked.subtopic not in given.collect_schema()
+        ):
+            names = {theirs: ours for theirs, ours in names.items() if ours != asked.subtopic}
+        judged = _judgments(given, names, run, asked)
         run, judged = _of_one_type(run, judged, [asked.query, asked.item])
-        return Joined(run.drop(asked.relevance, strict=False), judged, asked, queries, each).source(unjudged)
+        theirs = [name for name in (asked.relevance, asked.subtopic) if name in names.values()]
+        return Joined(run.drop(theirs, strict=False), judged, asked, queries, each).source(unjudged)
 
     return Step("judgments", (), join)
 
@@ -87,12 +94,16 @@ class Joined:
 
     def source(self, unjudged: Unjudged) -> Source:
         """Return what is measured."""
-        asked = self.asked
         both = self.run.join(self.expected, on=self.on, how="full", coalesce=True, nulls_equal=True)
         whole = self._counted(both, in_run=True, in_judged=True)
         if unjudged == "drop":
-            return Source(_condensed(whole, asked), lists=self._lists(), parts=self._parts(whole))
+            return Source(self._condensed(whole), lists=self._lists(), parts=self._parts(whole))
         return Source(whole, self._relevant, self._lists(), self._parts(whole))
+
+    @property
+    def _subtopic(self) -> list[str]:
+        """The column with the subtopic, if the judgments have one: an item then has a row for each."""
+        return [name for name in [self.asked.subtopic] if name in self.judged.collect_schema()]
 
     def _relevant(self, meets: pl.Expr) -> pl.LazyFrame:
         """Return the judged rows that meet a condition, with their ranks in the run; few rows of it are needed."""
@@ -117,7 +128,7 @@ class Joined:
     def _parts(self, whole: pl.LazyFrame) -> tuple[pl.LazyFrame, ...]:
         """Return both tables, each with nulls for what only the other one has."""
         schema = whole.collect_schema()
-        names = [*self.on, self.asked.rank, self.asked.relevance]
+        names = [*self.on, self.asked.rank, self.asked.relevance, *self._subtopic]
         parts = []
         for table in (self.run, self.judged):
             there = table.collect_schema()
@@ -144,6 +155,19 @@ class Joined:
             return rows
         return rows.join(self._same_queries(), how="cross").filter(pl.col(_CHECK).is_null()).drop(_CHECK)
 
+    def _condensed(self, whole: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the table with unjudged rows taken out of the lists, and the places of the others closed up.
+
+        The rows stay, without a rank, so that a query of which nothing was judged still counts as one.
+        """
+        rank = pl.col(self.asked.rank)
+        judged = pl.when(pl.col(self.asked.relevance).is_not_null()).then(rank)
+        # Rows of an item, one for each of its subtopics, share a place; other rows must not.
+        closed = judged.rank("dense" if self._subtopic else "min").over(self.asked.keys)
+        number = rank.cast(pl.Float64)
+        bad = (number < 1) | (number != number.floor())
+        return whole.with_columns(pl.when(bad).then(rank).otherwise(closed).alias(self.asked.rank))
+
     def _same_queries(self) -> pl.LazyFrame:
         """Return one null, whose making fails if a query is in one of the tables only."""
         query = self.asked.query
@@ -164,11 +188,13 @@ def _judgments(qrels: pl.LazyFrame, names: dict[str, str], run: pl.LazyFrame, as
         if name not in there:
             raise missing(name, there, "Hint: name the columns of the judgments with .judged_by(qrels, query=..., ...)")
     for theirs, ours in names.items():
-        if ours != asked.relevance and ours not in listed:
+        if ours in (asked.relevance, asked.subtopic):
+            continue
+        if ours not in listed:
             raise missing(
                 ours, listed, "Hint: judgments are joined on query and item; name yours with .rank.using(...)"
             )
-        if ours != asked.relevance and there[theirs] != listed[ours] and not _alike(there[theirs], listed[ours]):
+        if there[theirs] != listed[ours] and not _alike(there[theirs], listed[ours]):
             raise TableError(
                 f"the {'query' if ours == asked.query else 'item'} must be of one type in both tables, but the run has "
                 f"{listed[ours]} and the judgments have {there[theirs]}. Hint: cast one of them"
@@ -209,15 +235,3 @@ def _queries(frame: pl.LazyFrame, query: str) -> pl.LazyFrame:
     """Return the queries of a table, and null: a row without a query must not get lost, but be found by the checks."""
     known = frame.select(query).unique()
     return pl.concat([known, known.select(pl.lit(None).alias(query))], how="vertical_relaxed")
-
-
-def _condensed(whole: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
-    """Return the table with unjudged rows taken out of the lists, and the places of the others closed up.
-
-    The rows stay, without a rank, so that a query of which nothing was judged still counts as one.
-    """
-    rank = pl.col(asked.rank)
-    closed = pl.when(pl.col(asked.relevance).is_not_null()).then(rank).rank("min").over(asked.keys)
-    number = rank.cast(pl.Float64)
-    bad = (number < 1) | (number != number.floor())
-    return whole.with_columns(pl.when(bad).then(rank).otherwise(closed).alias(asked.rank))

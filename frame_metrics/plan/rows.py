@@ -16,7 +16,7 @@ import polars as pl
 from frame_metrics.formulas import terms
 from frame_metrics.formulas.terms import Columns
 from frame_metrics.plan import checks
-from frame_metrics.plan.table import LAST_RANK, RELEVANCE
+from frame_metrics.plan.table import BLOCK, LAST_RANK, RELEVANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,7 +37,7 @@ _GRADE_LISTED = f"{terms.PREFIX}grade_listed"
 
 def every_row_relevant(kind: Rows, asked: Question) -> bool:
     """Return whether all rows of a kind are relevant, for binary and graded metrics alike."""
-    return kind == "relevant" and asked.min_relevance is None
+    return kind == "subtopics" or (kind == "relevant" and asked.min_relevance is None)
 
 
 class RowSet:
@@ -81,16 +81,22 @@ class RowSet:
 
     def of(self, table: Table) -> pl.LazyFrame:
         """Return the rows with every column that is wanted; the plan fails if something is wrong with a row."""
+        rows = self.alone(table)
+        if self.kind != "relevant":
+            return self._by_rank(rows)
+        return self._in_lists(rows) if self.gathered else self._by_list(rows)
+
+    def alone(self, table: Table) -> pl.LazyFrame:
+        """Return the rows with what is known of each by itself, or from the whole table."""
         rows = self._chosen(table)
         # As part of a column, not as a filter: that would be pushed down to the scan, and see all rows.
         fine = checks.fine(checks.values(table, self.asked), self.asked, rows)
         rows = rows.with_columns(pl.when(fine).then(pl.col(terms.RANK)).alias(terms.RANK))
-        rows = rows.select(*self.asked.keys, terms.RANK, *self._flags(table))
+        block = [BLOCK] if self.asked.tied else []
+        rows = rows.select(*self.asked.keys, terms.RANK, *block, *self._flags(table))
         if terms.TOP_GRADE in self.names:
             rows = rows.with_columns(pl.col(terms.GRADE).max().alias(terms.TOP_GRADE))
-        if self.kind != "relevant":
-            return self._by_rank(rows)
-        return self._in_lists(rows) if self.gathered else self._by_list(rows)
+        return rows
 
     def _chosen(self, table: Table) -> pl.LazyFrame:
         if self.kind == "all":

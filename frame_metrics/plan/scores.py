@@ -13,7 +13,10 @@ from frame_metrics.plan.table import missing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Ties: TypeAlias = Literal["item_desc", "item_asc", "first"]
+Ties: TypeAlias = Literal["item_desc", "item_asc", "first", "expected", "best", "worst"]
+
+SHARING = ("expected", "best", "worst")
+"""Policies under which tied items share the first of their places, until it is known what they are worth."""
 
 
 def ranked(
@@ -39,13 +42,14 @@ def ranked(
     keys
         The columns that tell the lists apart, one or more.
     item
-        The column with the item; it may be None where `ties` is `"first"`.
+        The column with the item; it may be None where `ties` does not look at it.
     score
         The column with the score: integers, floats or decimals.
     ties
         Which of several items with one score comes first: `"item_desc"` the one that sorts last, as trec_eval has it,
         `"item_asc"` the one that sorts first, `"first"` the one that stands first in the table. Text is compared by its
-        bytes, so that `"9"` sorts after `"10"` and `"a"` after `"Z"`.
+        bytes, so that `"9"` sorts after `"10"` and `"a"` after `"Z"`. Under the policies of `SHARING` all of them get
+        the first of their places.
     rank
         The name of the new column, an `Int64`; a column that has it is replaced.
     float32
@@ -60,7 +64,7 @@ def ranked(
     """
     if ties not in get_args(Ties):
         raise choice("ties", ties, get_args(Ties))
-    if item is None and ties != "first":
+    if item is None and ties in ("item_desc", "item_asc"):
         raise wanted("ties", "'first' where there is no item column", ties)
     schema = table.collect_schema()
     dtype = _numeric(schema, score, float32=float32)
@@ -75,6 +79,8 @@ def _order(score: pl.Expr, item: str | None, ties: Ties, *, whole: bool) -> pl.E
     A rank of structs takes about half the time of sorting the whole table, on either engine of Polars 2. Items that
     sort the other way than scores need a score turned round: `-score`, or for integers `~score`, which cannot overflow.
     """
+    if ties in SHARING:
+        return score.rank("min", descending=True)
     if item is None or ties == "first":
         return score.rank("ordinal", descending=True)
     fields = {"item_desc": score, "item_asc": ~score if whole else -score}

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 RELEVANCE = f"{PREFIX}relevance"
 ITEM = f"{PREFIX}item"
+SUBTOPIC = f"{PREFIX}subtopic"
 GIVEN_RANK = f"{PREFIX}given_rank"
+BLOCK = f"{PREFIX}block"
+"""How many rows share the places from the rank of a row on, where such rows are tied."""
+
 ITEM_NAME = "item"
+SUBTOPIC_NAME = "subtopic"
 LAST_RANK = 2**32 - 1
 
 
@@ -38,8 +43,8 @@ class Table:
         Whether the relevance is a float, which may be NaN or infinite.
     large
         Whether the relevance is a whole number that may be 2^31 or more.
-    has_item
-        Whether the item is among the columns.
+    has_item, has_subtopic
+        Whether the item, and the subtopic, are among the columns.
     """
 
     source: Source
@@ -48,6 +53,7 @@ class Table:
     floating: bool
     large: bool
     has_item: bool
+    has_subtopic: bool
 
     @property
     def given(self) -> pl.LazyFrame:
@@ -95,12 +101,17 @@ def prepared(table: pl.LazyFrame, asked: Question) -> Table:
     relevance = _relevance(asked.relevance, schema)
     columns = [*map(pl.col, asked.keys), _rank(asked.rank, schema), relevance.alias(RELEVANCE)]
     columns.append(pl.col(asked.rank).alias(GIVEN_RANK))
+    if BLOCK in schema:
+        columns.append(pl.col(BLOCK))
     has_item = asked.item in schema
     if has_item:
         columns.append(pl.col(asked.item).alias(ITEM))
+    has_subtopic = asked.subtopic in schema
+    if has_subtopic:
+        columns.append(pl.col(asked.subtopic).alias(SUBTOPIC))
     dtype = schema[asked.relevance]
     large = dtype.is_integer() and dtype not in (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16)
-    return Table(source, columns, relevance, dtype.is_float() or dtype.is_decimal(), large, has_item)
+    return Table(source, columns, relevance, dtype.is_float() or dtype.is_decimal(), large, has_item, has_subtopic)
 
 
 def require(schema: Collection[str], asked: Question) -> None:
@@ -109,8 +120,9 @@ def require(schema: Collection[str], asked: Question) -> None:
     for role in ("rank", "relevance"):
         if (name := getattr(asked, role)) not in schema:
             raise missing(name, schema, f"Hint: name yours with .rank.using({role}=...), {_OTHER_WAY[role]}")
-    if asked.item != ITEM_NAME and asked.item not in schema:
-        raise missing(asked.item, schema, "Hint: .rank.using(item=...) takes a column of the table")
+    for role, usual in (("item", ITEM_NAME), ("subtopic", SUBTOPIC_NAME)):
+        if (name := getattr(asked, role)) not in (usual, *schema):
+            raise missing(name, schema, f"Hint: .rank.using({role}=...) takes a column of the table")
 
 
 def require_keys(schema: Collection[str], asked: Question) -> None:

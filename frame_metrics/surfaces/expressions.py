@@ -10,6 +10,7 @@ from frame_metrics.errors import nearest
 from frame_metrics.failing import failing
 from frame_metrics.formulas import ALIASES, DEFINITIONS, AllMetrics, Definition, Metric, parse
 from frame_metrics.formulas.terms import Inline, Roles
+from frame_metrics.library import library as named_library
 from frame_metrics.plan.checks import BAD_RANK, BAD_RELEVANCE, NOTHING_RELEVANT, PROBLEMS, SHARED_RANK
 from frame_metrics.plan.question import NoRelevant, Question
 
@@ -57,6 +58,18 @@ class Expressions(AllMetrics[pl.Expr]):
             self._asked.using(rank=rank, relevance=relevance, min_relevance=min_relevance, no_relevant=no_relevant)
         )
 
+    def like(self, library: str) -> Expressions:
+        """Return expressions with the definitions of another library; see `.rank.like`.
+
+        Examples
+        --------
+        >>> import frame_metrics as fm
+        >>> df = pl.DataFrame({"rank": [1, 2, None], "relevance": [2, 1, 3]})
+        >>> df.select(fm.metrics.like("sklearn").ndcg(5)).to_dicts()
+        [{'ndcg@5': 1.0}]
+        """
+        return Expressions(self._asked.like(named_library(library)))
+
     def parse(self, text: str | Metric) -> Metric:
         """Return the metric that a text stands for; `str` of it gives the text back.
 
@@ -103,6 +116,7 @@ class Expressions(AllMetrics[pl.Expr]):
 
     def _measure(self, metric: Metric) -> pl.Expr:
         asked = self._asked
+        (metric,) = asked.meant([metric])
         formula = metric.formula(Inline(Roles(asked.rank, asked.relevance, asked.min_relevance)))
         checks = self._checks(metric)
         if asked.no_relevant == "error" and formula.relevant is not None:

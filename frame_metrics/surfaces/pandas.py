@@ -7,6 +7,7 @@ in.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,11 @@ import polars as pl
 import pyarrow as pa
 
 from frame_metrics.errors import TableError
+from frame_metrics.formulas import parse
 from frame_metrics.formulas.base import T
+from frame_metrics.formulas.terms import PREFIX
 from frame_metrics.plan import checks, curves
+from frame_metrics.plan.explained import Chosen, explained
 from frame_metrics.plan.question import Question
 from frame_metrics.plan.table import missing, prepared, require
 from frame_metrics.surfaces.frames import number, run
@@ -26,7 +30,10 @@ from frame_metrics.surfaces.ranking import Ranking
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from frame_metrics.formulas import Metric
     from frame_metrics.surfaces.ranking import Plan
+
+_CHOSEN, _ROW = f"{PREFIX}chosen", f"{PREFIX}row"
 
 
 class _Pandas(Ranking[T, pd.DataFrame]):
@@ -59,6 +66,28 @@ class _Pandas(Ranking[T, pd.DataFrame]):
         added = super().cascade(max_grade=max_grade)["cascade"]
         frame: pd.DataFrame = self._frame
         return frame.assign(cascade=added.to_numpy())
+
+    def explain(self, metric: str | Metric, /, *, query: Any, **segments: Any) -> pd.DataFrame:
+        parsed, chosen = parse(metric), Chosen(query, segments)
+        asked = chosen.asked(self._asked).using(check_rows="all")
+        converted = Converted(self._frame, asked)
+        if not asked.steps:
+            require(converted.present, asked)
+        if converted.joined:
+            values = {name: converted.native(name, value) for name, value in segments.items()}
+            chosen = Chosen(converted.native(asked.query, query), values)
+            result = run(lambda frame, a: explained(frame, a, parsed, chosen), converted.plain(), asked)
+            return converted.named(result, {asked.item: asked.item})
+        marked = replace(chosen, marked=_CHOSEN, kept=(_ROW,))
+        where = pl.Series(converted.where({asked.query: query, **segments}))
+        more = [where.alias(_CHOSEN), pl.int_range(len(where), eager=True).alias(_ROW)]
+        result = run(
+            lambda frame, a: explained(frame, a, parsed, marked),
+            converted.coded().with_columns(more),
+            asked,
+            full=lambda: converted.spelt().with_columns(more),
+        )
+        return converted.rows(result.drop(_ROW), result[_ROW].to_numpy())
 
 
 class PandasRanks(_Pandas[pd.DataFrame]):
@@ -113,57 +142,76 @@ class Converted:
         for key in asked.keys:
             if key in frame.columns and key in levels:
                 raise TableError(f"{key!r} is both a column and an index level. Hint: rename one of them")
+        if lacking := [name for name in asked.also if name not in self.present]:
+            raise missing(lacking[0], self.present, "Hint: name a column of the table")
         self.keys: dict[str, Codes] = {}
 
     @property
-    def _joined(self) -> bool:
+    def joined(self) -> bool:
         """Whether keys meet those of another table, and so must be what they are."""
         return any(step.kind == "judgments" for step in self.asked.steps)
 
     def coded(self) -> pl.DataFrame:
         """Return the columns, with keys as codes where they are not joined with anything."""
-        if self._joined:
-            return self._plain()
+        if self.joined:
+            return self.plain()
         values = {self.asked.rank, self.asked.relevance}
         self.keys = {key: Codes(self.series(key)) for key in self.asked.keys if key not in values}
-        columns = self._plain(without=self.asked.keys) if self.asked.steps else pl.DataFrame(self._values())
+        columns = self.plain(without=self.asked.keys) if self.asked.steps else pl.DataFrame(self._values())
         return columns.with_columns(codes.codes.alias(key) for key, codes in self.keys.items())
 
     def spelt(self) -> pl.DataFrame:
         """Return the columns, with keys as text."""
-        if self._joined:
-            return self._plain()
+        if self.joined:
+            return self.plain()
         if self.asked.steps:
             keys = [_text(self.series(key)).alias(key) for key in self.asked.keys]
-            return self._plain(without=self.asked.keys).with_columns(keys)
+            return self.plain(without=self.asked.keys).with_columns(keys)
         values = {self.asked.rank, self.asked.relevance}
-        names = [name for name in (*self.asked.keys, self.asked.item) if name in self.present and name not in values]
+        others = (*self.asked.keys, self.asked.item, self.asked.subtopic)
+        names = [name for name in others if name in self.present and name not in values]
         return pl.DataFrame(self._values() | {name: _text(self.series(name)) for name in names})
 
     def _values(self) -> dict[str, pl.Series]:
         asked = self.asked
         columns = {name: native(self.series(name)) for name in (asked.rank, asked.relevance)}
         if asked.item in self.present and asked.item not in (*asked.keys, *columns):
-            columns[asked.item] = self._first_items()
-        return columns
+            columns[asked.item] = self._all_items() if asked.subtopic in self.present else self._first_items()
+        if asked.subtopic in self.present and asked.subtopic not in (*asked.keys, *columns):
+            columns[asked.subtopic] = self._codes(self.series(asked.subtopic))
+        more = [name for name in asked.also if name not in (*asked.keys, *columns)]
+        return columns | {name: native(self.series(name)) for name in more}
+
+    def _all_items(self) -> pl.Series:
+        """Return all items, in an order of theirs where they have one."""
+        try:
+            return native(self.series(self.asked.item))
+        except TableError:
+            return self._codes(self.series(self.asked.item))
+
+    def _codes(self, column: pd.Series[Any]) -> pl.Series:
+        try:
+            return Codes(column).codes
+        except TypeError:  # what cannot be hashed cannot be compared
+            return pl.repeat(None, len(column), dtype=pl.Int64, eager=True)
 
     def _first_items(self) -> pl.Series:
         """Return codes of the items that are going to be checked, and nulls beyond: text is dear to convert."""
         items, rows = self.series(self.asked.item), self.asked.check_rows
-        try:
-            codes = Codes(items if rows is None else items.iloc[:rows]).codes
-        except TypeError:  # items that cannot be hashed cannot be compared, and nothing else asks for them
-            return pl.repeat(None, len(items), dtype=pl.Int64, eager=True)
+        codes = self._codes(items if rows is None else items.iloc[:rows])
         return codes.extend_constant(None, len(items) - len(codes))
 
-    def _plain(self, without: Collection[str] = ()) -> pl.DataFrame:
+    def plain(self, without: Collection[str] = ()) -> pl.DataFrame:
+        """Return the columns, with keys as they are."""
         asked = self.asked
         names = [
             *asked.keys,
             asked.item,
             asked.rank,
             asked.relevance,
+            asked.subtopic,
             *(c for step in asked.steps for c in step.columns),
+            *asked.also,
         ]
         needed = [name for name in dict.fromkeys(names) if name in self.present and name not in without]
         return pl.DataFrame({name: native(self.series(name)) for name in needed})
@@ -194,6 +242,36 @@ class Converted:
         except TypeError:  # keys of several types have no order; they stay as they first appeared
             return frame
 
+    def where(self, values: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return which rows have these values in these columns; None stands for all that is missing."""
+        found = np.ones(len(self.frame), dtype=bool)
+        for name, value in values.items():
+            found &= _same(self.series(name), value)
+        return found
+
+    def native(self, name: str, value: Any) -> Any:
+        """Return a value of a column as it is in Polars."""
+        try:
+            return native(pd.Series([value]).astype(self.series(name).dtype)).item()
+        except (TypeError, ValueError):
+            return value
+
+    def rows(self, result: pl.DataFrame, numbers: np.ndarray[Any, Any]) -> pd.DataFrame:
+        """Return a result that has rows of the frame, by their numbers; what they have in the frame stays as it is."""
+        made = {self.asked.rank} if self.asked.steps or self.asked.depth is not None else set()
+        given = {name for name in result.columns if name in self.present and name not in made}
+        columns = {name: result[name].to_pandas() for name in result.columns if name not in given}
+        columns |= {name: self.series(name).iloc[numbers].reset_index(drop=True) for name in given}
+        frame = pd.DataFrame({name: columns[name] for name in result.columns})
+        frame.attrs = dict(self.frame.attrs)
+        return frame
+
+    def named(self, result: pl.DataFrame, keys: dict[str, str]) -> pd.DataFrame:
+        """Return a result as a pandas frame, in its order; some of its columns have values of columns of the frame."""
+        frame = result.to_pandas().assign(**{c: _as_given(result[c], self.series(name)) for c, name in keys.items()})
+        frame.attrs = dict(self.frame.attrs)
+        return frame
+
     def _back(self, name: str, column: pl.Series) -> Any:
         if name in self.keys:
             return self.keys[name].values(column)
@@ -217,6 +295,15 @@ def _as_given(column: pl.Series, given: pd.Series[Any]) -> pd.Series[Any]:
         return converted.astype(given.dtype)
     except (TypeError, ValueError):
         return converted
+
+
+def _same(column: pd.Series[Any], value: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which values of a column are this one."""
+    if value is None:
+        return column.isna().to_numpy()
+    # Of a tuple, pandas would compare each part with a row.
+    same = column == value if pd.api.types.is_scalar(value) else column.map(lambda each: each == value)
+    return same.to_numpy(dtype=bool, na_value=False)
 
 
 def _text(column: pd.Series[Any]) -> pl.Series:

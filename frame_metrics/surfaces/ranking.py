@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
 
-from frame_metrics.formulas import AllMetrics, parse_all
+from frame_metrics.formulas import AllMetrics, parse, parse_all
 from frame_metrics.formulas.base import T
+from frame_metrics.library import library as named_library
 from frame_metrics.plan import checks, curves, joined, steps
 from frame_metrics.plan.evaluate import evaluated
+from frame_metrics.plan.explained import Chosen, explained
 from frame_metrics.plan.question import Question
+from frame_metrics.plan.switched import switched
 from frame_metrics.plan.table import prepared
 from frame_metrics.surfaces.method import unknown_attribute
 
@@ -19,8 +22,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from frame_metrics.formulas import Metric
+    from frame_metrics.library.entry import Library
     from frame_metrics.plan.joined import Queries, Unjudged
-    from frame_metrics.plan.question import Average, NoRelevant
+    from frame_metrics.plan.question import Average, NoRelevant, Step
     from frame_metrics.plan.scores import Ties
 
     Plan = Callable[[pl.LazyFrame, Question], pl.LazyFrame]
@@ -62,7 +66,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         return self._with(self._asked.using(check_rows="all"))._many(plan)  # noqa: SLF001 the same class
 
     def _measure(self, metric: Metric) -> T:
-        return self._one(lambda frame, asked: evaluated(frame, asked, [metric]))
+        (meant,) = self._asked.meant([metric])
+        return self._one(lambda frame, asked: evaluated(frame, asked, [meant]))
 
     if not TYPE_CHECKING:
         # Type checkers take this method for "has every attribute" and would let typos pass.
@@ -82,9 +87,11 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         item: str | None = None,
         rank: str | None = None,
         relevance: str | None = None,
+        subtopic: str | None = None,
         min_relevance: float | None = None,
         no_relevant: NoRelevant | None = None,
         average: Average | None = None,
+        depth: int | None = None,
         check_rows: int | str | None = None,
     ) -> Self:
         """Return the same question with other columns or settings; what is not given stays as it is.
@@ -93,6 +100,10 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         ----------
         query, item, rank, relevance
             The columns that play these roles, if they are not called so.
+        subtopic
+            The column that says which subtopic of the query a row is about, if it is not called so; for metrics such as
+            `alpha_ndcg`, which take a row for each query, item and subtopic. Items that were judged for none have a
+            null there.
         min_relevance
             From which grade on an item is relevant for binary metrics; without it, from any positive grade.
         no_relevant
@@ -100,6 +111,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
             `"error"` refuses.
         average
             `"macro"` (default) averages over queries; `"micro"` pools numerators and denominators.
+        depth
+            The last rank that counts: rows below it were not retrieved. Without it, all were.
         check_rows
             How many of the first rows are checked in full: 100,000, unless another number or `"all"` is given. Ranks
             and relevances that enter a number are checked in every row.
@@ -117,9 +130,11 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
                 item=item,
                 rank=rank,
                 relevance=relevance,
+                subtopic=subtopic,
                 min_relevance=min_relevance,
                 no_relevant=no_relevant,
                 average=average,
+                depth=depth,
                 check_rows=check_rows,
             )
         )
@@ -155,7 +170,7 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         """
         return self._for_many(self._asked.per_query())
 
-    def from_scores(self, score: str = "score", *, ties: Ties = "item_desc", float32: bool = False) -> Self:
+    def from_scores(self, score: str = "score", *, ties: Ties | None = None, float32: bool | None = None) -> Self:
         """Return the same question of the ranks that a score gives: the highest score of a query is rank 1.
 
         A null score means that the item was not retrieved.
@@ -166,9 +181,12 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
             The column with the score.
         ties
             Which of several items with one score comes first: `"item_desc"` the one whose name sorts last, as trec_eval
-            does, `"item_asc"` first, `"first"` the one that stands first in the table.
+            does, `"item_asc"` first, `"first"` the one that stands first in the table, `"best"` the one of the highest
+            grade, `"worst"` the one of the lowest. `"expected"` gives the exact mean over all orders of such items.
+            Without it, as the library that `like` names does, else `"item_desc"`.
         float32
-            Compare scores as 32-bit floats, as trec_eval did before version 10.
+            Compare scores as 32-bit floats, as trec_eval did before version 10; without it, as the library that `like`
+            names does, else as they are.
 
         Examples
         --------
@@ -177,18 +195,25 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.from_scores("score").mrr()
         0.5
         """
-        return self._with(self._asked.then(steps.by_score(score, ties=ties, float32=float32)))
+
+        def step(library: Library) -> Step:
+            chosen = library.setting("ties") if ties is None else ties
+            narrow = library.setting("float32") if float32 is None else float32
+            return steps.by_score(score, ties=chosen, float32=narrow)
+
+        return self._with(self._asked.then(step))
 
     def judged_by(
         self,
         qrels: Any,
         *,
-        queries: Queries = "qrels",
+        queries: Queries | None = None,
         unjudged: Unjudged = "nonrelevant",
         each: str | tuple[str, ...] = (),
         query: str | None = None,
         item: str | None = None,
         relevance: str | None = None,
+        subtopic: str | None = None,
     ) -> Self:
         """Return the same question with judgments from a table of their own, joined on query and item.
 
@@ -202,14 +227,16 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         qrels
             A frame of any kind with columns query, item and relevance.
         queries
-            Which queries count: `"qrels"` (default) all judged ones, missing ones score 0; `"both"` those in both
-            tables; `"run"` those of this table; `"error"` refuses if the two differ.
+            Which queries count: `"qrels"` all judged ones, missing ones score 0; `"both"` those in both tables; `"run"`
+            those of this table; `"error"` refuses if the two differ. Without it, as the library that `like` names does,
+            else `"qrels"`.
         unjudged
             `"nonrelevant"` (default) keeps unjudged items in their place; `"drop"` takes them out, and ranks close up.
         each
             Columns of `by`, such as `"system"`, for each value of which every judged query counts, answered or not.
-        query, item, relevance
-            The columns of `qrels` that play these roles, if they are not called as in this table.
+        query, item, relevance, subtopic
+            The columns of `qrels` that play these roles, if they are not called as in this table. Qrels with a subtopic
+            have a row for each query, item and subtopic.
 
         Examples
         --------
@@ -219,10 +246,60 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> run.rank.judged_by(qrels).recall()
         0.5
         """
-        roles = {"query": query, "item": item, "relevance": relevance}
+        roles = {"query": query, "item": item, "relevance": relevance, "subtopic": subtopic}
         apart = (each,) if isinstance(each, str) else tuple(each)
-        step = joined.step(source_of(qrels), queries=queries, unjudged=unjudged, each=apart, roles=roles)
+        judgments = source_of(qrels)
+
+        def step(library: Library) -> Step:
+            chosen = library.setting("queries") if queries is None else queries
+            return joined.step(judgments, queries=chosen, unjudged=unjudged, each=apart, roles=roles)
+
         return self._with(self._asked.then(step))
+
+    def like(self, library: str) -> Self:
+        """Return the same question with the definitions of another library.
+
+        Options of metrics, `no_relevant`, and `ties`, `float32` and `queries` of `from_scores` and `judged_by` are then
+        those of the library, unless they are given. Result columns keep the text that was asked for.
+
+        Parameters
+        ----------
+        library
+            A name such as `"ranx"`; `fm.libraries()` lists them, and `"frame_metrics"` is this package.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, None], "relevance": [2, 1, 3]})
+        >>> round(df.rank.ndcg(5), 4), df.rank.like("sklearn").ndcg(5)
+        (0.5525, 1.0)
+        """
+        return self._with(self._asked.like(named_library(library)))
+
+    def explain_difference(self, first: str, second: str, /, metric: str | Metric) -> Many:
+        """Return why two libraries give a metric different values here: a row for each choice in which they differ.
+
+        The first row has the value of the first library. Each of the others changes one choice to that of the second
+        library, all earlier ones staying changed, and has the value after it; the last value is that of the second
+        library. What was given, to `using` or in the text of the metric, is no choice of a library.
+
+        Parameters
+        ----------
+        first, second
+            Names of libraries, see `fm.libraries()`.
+        metric
+            The text of a metric that both have.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, None], "relevance": [2, 1, 3]})
+        >>> steps = df.rank.explain_difference("trec_eval", "lightgbm", "ndcg@5")
+        >>> steps.filter(choice="gain").select("from", "to", pl.col("value").round(4)).row(0)
+        ('linear', 'exponential', 0.3866)
+        """
+        one, other, parsed = named_library(first), named_library(second), parse(metric)
+        return self._many(lambda frame, asked: switched(frame, asked, parsed, one, other))
 
     def evaluate(self, *metrics: str | Metric) -> Many:
         """Return several metrics at once, in one pass: a column for each, named by its text.
@@ -239,7 +316,7 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df.rank.evaluate("mrr", "p@1").to_dicts()
         [{'mrr': 0.5, 'p@1': 0.0}]
         """
-        parsed = parse_all(metrics)
+        parsed = self._asked.meant(map(parse, metrics)) or parse_all(())
         return self._many(lambda frame, asked: evaluated(frame, asked, parsed))
 
     def check(self) -> Many:
@@ -275,6 +352,34 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         """
         cuts = list(ks)
         return self._many(lambda frame, asked: curves.at_k(frame, asked, metric, cuts))
+
+    def explain(self, metric: str | Metric, /, *, query: Any, **segments: Any) -> Many:
+        """Return the rows of one query, from the top, and what each of them adds to a metric.
+
+        The columns are item, rank and relevance; the parts of the formula, such as `gain`, `discount` and
+        `ideal_place`, the place of the row in the ideal order; `adds`, what the row adds to the value; and `running`,
+        the value so far, so that the last one is the value for the query. Missed items come last, and a row beyond k
+        adds 0.
+
+        Parameters
+        ----------
+        metric
+            The text of a metric, such as `"ndcg@10"`.
+        query
+            The query.
+        **segments
+            Where a query has several lists, the values of the columns that tell them apart, such as
+            `system="neural"`.
+
+        Examples
+        --------
+        >>> import polars as pl, frame_metrics
+        >>> df = pl.DataFrame({"query": "q", "item": ["a", "b", "c"], "rank": [1, 2, None], "relevance": [0, 1, 1]})
+        >>> df.rank.explain("map", query="q").select("item", "rank", "precision", "adds", "running").rows()
+        [('a', 1, None, 0.0, 0.0), ('b', 2, 0.5, 0.25, 0.25), ('c', None, None, 0.0, 0.25)]
+        """
+        parsed, chosen = parse(metric), Chosen(query, segments)
+        return self._many(lambda frame, asked: explained(frame, asked, parsed, chosen))
 
     def roc_curve(self) -> Many:
         """Return the ROC curve down the ranks: share of non-relevant rows passed, against relevant rows found.
