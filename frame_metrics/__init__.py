@@ -17,6 +17,7 @@ from frame_metrics.dicts import from_dicts
 from frame_metrics.errors import FrameMetricsError, MissingColumnError, OptionError, TableError, UnknownMetricError
 from frame_metrics.library import Differences, differences, libraries
 from frame_metrics.shapes import from_lists, from_wide
+from frame_metrics.surfaces.comparing import compare
 from frame_metrics.surfaces.expressions import Expressions, metrics
 from frame_metrics.surfaces.frames import DataFrameRank, LazyFrameRank
 from frame_metrics.surfaces.kinds import rank
@@ -43,6 +44,7 @@ __all__ = [
     "OptionError",
     "TableError",
     "UnknownMetricError",
+    "compare",
     "differences",
     "from_dicts",
     "from_lists",

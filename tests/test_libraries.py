@@ -347,6 +347,7 @@ class TestLike:
         assert found.columns == ["system", "ndcg@5", "p@5"]
         curve = ranking.at_k("ndcg", [1, 5])
         assert curve["ndcg"].to_list()[1] == same(found["ndcg@5"].item())
+        assert ranking.describe("ndcg@5")["mean"].item() == same(found["ndcg@5"].item())
 
     def test_nothing_is_read_before_collect(self):
         lazy = pl.LazyFrame({"query": [1], "rank": [0], "relevance": [1]})

@@ -38,7 +38,7 @@ RUN = [
 ]
 QRELS = [("a", "y", 1), ("a", "missed", 2), ("b", "w", 1), ("absent", "x", 1)]
 OTHER_METHODS = {"using", "by", "per_query", "from_scores", "judged_by", "evaluate", "check", "at_k"}
-OTHER_METHODS |= {"explain", "roc_curve", "pr_curve", "cascade"}
+OTHER_METHODS |= {"explain", "roc_curve", "pr_curve", "cascade", "describe", "compare"}
 KINDS = ("polars", "lazy", "streaming", "pandas", "arrow")
 QUESTIONS = {
     "evaluate": lambda ranking: ranking.evaluate(*PLAIN),

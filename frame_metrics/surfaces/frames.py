@@ -10,7 +10,8 @@ import polars as pl
 from frame_metrics.errors import TableError
 from frame_metrics.failing import raising
 from frame_metrics.formulas.base import T
-from frame_metrics.surfaces.ranking import Many, Ranking
+from frame_metrics.surfaces.comparing import Many
+from frame_metrics.surfaces.ranking import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +60,8 @@ class InMemory(Ranking[T, Many]):
     def _run(self, plan: Plan) -> pl.DataFrame:
         return run(plan, pl.DataFrame(self._frame), self._asked)
 
+    _named = _run
+
 
 class DataFrameRanks(InMemory[pl.DataFrame, pl.DataFrame]):
     """Metrics of a Polars DataFrame, a frame for each."""
@@ -67,6 +70,9 @@ class DataFrameRanks(InMemory[pl.DataFrame, pl.DataFrame]):
 
     def _many(self, plan: Plan) -> pl.DataFrame:
         return self._run(plan)
+
+    def _given(self, result: pl.DataFrame, keys: dict[str, str]) -> pl.DataFrame:  # noqa: ARG002
+        return result
 
     _one = _many
 
@@ -81,6 +87,9 @@ class DataFrameRank(InMemory[float, pl.DataFrame]):
 
     def _many(self, plan: Plan) -> pl.DataFrame:
         return self._run(plan)
+
+    def _given(self, result: pl.DataFrame, keys: dict[str, str]) -> pl.DataFrame:  # noqa: ARG002
+        return result
 
     def _one(self, plan: Plan) -> float:
         return number(self._run(plan))
@@ -99,6 +108,13 @@ class LazyFrameRank(Ranking[pl.LazyFrame, pl.LazyFrame]):
 
     _one = _many
 
+    def _named(self, plan: Plan) -> pl.DataFrame:
+        with raising():
+            return plan(self._frame, self._asked).collect()
+
+    def _given(self, result: pl.DataFrame, keys: dict[str, str]) -> pl.LazyFrame:  # noqa: ARG002
+        return result.lazy()
+
     def _for_many(self, asked: Question) -> LazyFrameRank:
         return self._with(asked)
 
@@ -110,6 +126,9 @@ class ArrowRanks(InMemory["pa.Table", "pa.Table"]):
 
     def _many(self, plan: Plan) -> pa.Table:
         return self._run(plan).to_arrow()
+
+    def _given(self, result: pl.DataFrame, keys: dict[str, str]) -> pa.Table:  # noqa: ARG002
+        return result.to_arrow()
 
     _one = _many
 
@@ -124,6 +143,9 @@ class ArrowRank(InMemory[float, "pa.Table"]):
 
     def _many(self, plan: Plan) -> pa.Table:
         return self._run(plan).to_arrow()
+
+    def _given(self, result: pl.DataFrame, keys: dict[str, str]) -> pa.Table:  # noqa: ARG002
+        return result.to_arrow()
 
     def _one(self, plan: Plan) -> float:
         return number(self._run(plan))

@@ -50,6 +50,12 @@ class _Pandas(Ranking[T, pd.DataFrame]):
         result, converted = self._run(plan)
         return converted.back(result)
 
+    def _named(self, plan: Plan) -> pl.DataFrame:
+        return run(plan, Converted(self._frame, self._asked).plain(), self._asked)
+
+    def _given(self, result: pl.DataFrame, keys: dict[str, str]) -> pd.DataFrame:
+        return Converted(self._frame, self._asked).named(result, keys)
+
     def check(self) -> pd.DataFrame:
         # The examples are texts, in which keys stand as they are.
         asked = self._asked.using(check_rows="all")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self
 
 from frame_metrics.formulas import AllMetrics, parse, parse_all
 from frame_metrics.formulas.base import T
@@ -11,10 +12,13 @@ from frame_metrics.library import library as named_library
 from frame_metrics.plan import checks, curves, joined, steps
 from frame_metrics.plan.evaluate import evaluated
 from frame_metrics.plan.explained import Chosen, explained
+from frame_metrics.plan.intervals import Summary, summed
 from frame_metrics.plan.question import Question
 from frame_metrics.plan.switched import switched
 from frame_metrics.plan.table import prepared
+from frame_metrics.surfaces.comparing import Comparing, Many
 from frame_metrics.surfaces.method import unknown_attribute
+from frame_metrics.surfaces.plotting import Plotting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,16 +27,15 @@ if TYPE_CHECKING:
 
     from frame_metrics.formulas import Metric
     from frame_metrics.library.entry import Library
+    from frame_metrics.plan.intervals import Method
     from frame_metrics.plan.joined import Queries, Unjudged
     from frame_metrics.plan.question import Average, NoRelevant, Step
     from frame_metrics.plan.scores import Ties
 
     Plan = Callable[[pl.LazyFrame, Question], pl.LazyFrame]
 
-Many = TypeVar("Many")
 
-
-class Ranking(AllMetrics[T], Generic[T, Many]):
+class Ranking(Comparing[Many], AllMetrics[T], Generic[T, Many]):
     """Ranking metrics of a long table: one row for each query and item, with the rank and the relevance.
 
     Every metric is a method. `using` names columns and settings, `by` and `per_query` ask for more than one number,
@@ -41,6 +44,8 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
     """
 
     __slots__ = ("_asked", "_frame")
+
+    plot = Plotting()
 
     def __init__(self, frame: Any, asked: Question | None = None) -> None:
         self._frame = frame
@@ -301,13 +306,37 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         one, other, parsed = named_library(first), named_library(second), parse(metric)
         return self._many(lambda frame, asked: switched(frame, asked, parsed, one, other))
 
-    def evaluate(self, *metrics: str | Metric) -> Many:
+    def evaluate(
+        self,
+        *metrics: str | Metric,
+        ci: float | None = None,
+        method: Method = "normal",
+        resamples: int = 2000,
+        seed: int = 0,
+        cluster: str | None = None,
+        weight: str | None = None,
+    ) -> Many:
         """Return several metrics at once, in one pass: a column for each, named by its text.
 
         Parameters
         ----------
         *metrics
             Texts such as `"ndcg@10"`, `"map"`, `"precision(denominator=retrieved)@5"`.
+        ci
+            How sure an interval is, such as 0.95: each metric is then followed by columns with its ends, such as
+            `"map_low"` and `"map_high"`. They are null where there are fewer than two queries.
+        method
+            How the interval is made: `"normal"` (default) is mean -+ z s / sqrt(n), of a micro average with the
+            standard error of a ratio; `"bootstrap"` is between percentiles of the means of resampled queries, and needs
+            a frame in memory. Neither is cut off at 0 or 1.
+        resamples, seed
+            Of the bootstrap: how many, and the seed of the random numbers. The order of rows does not matter.
+        cluster
+            The column that says which queries belong together, such as `"user"`: the interval then is robust against
+            what they have in common, or resamples users.
+        weight
+            The column that says how much a query counts, such as `"impressions"`: a number >= 0, the same in all rows
+            of the query. The mean is then sum of w x over sum of w.
 
         Examples
         --------
@@ -315,9 +344,16 @@ class Ranking(AllMetrics[T], Generic[T, Many]):
         >>> df = pl.DataFrame({"query": 1, "rank": [1, 2], "relevance": [0, 1]})
         >>> df.rank.evaluate("mrr", "p@1").to_dicts()
         [{'mrr': 0.5, 'p@1': 0.0}]
+        >>> df = pl.DataFrame({"query": [1, 2, 3], "rank": [1, 2, 4], "relevance": 1})
+        >>> df.rank.evaluate("mrr", ci=0.95).select(pl.all().round(4)).row(0)
+        (0.5833, 0.1512, 1.0155)
         """
         parsed = self._asked.meant(map(parse, metrics)) or parse_all(())
-        return self._many(lambda frame, asked: evaluated(frame, asked, parsed))
+        how = Summary(ci, method, resamples, seed, cluster, weight)
+        if ci is None and weight is None:
+            return self._many(lambda frame, asked: evaluated(frame, asked, parsed))
+        reading = self._with(replace(self._asked, also=how.columns))
+        return reading._many(lambda frame, asked: summed(frame, asked, parsed, how))  # noqa: SLF001 the same class
 
     def check(self) -> Many:
         """Return every kind of problem that the table has, with a count and an example; no rows if there is none.
