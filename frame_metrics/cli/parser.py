@@ -10,19 +10,21 @@ from frame_metrics import __version__
 from frame_metrics.cli.commands import CHECK, EVALUATE
 from frame_metrics.cli.explaining import EXPLAIN
 from frame_metrics.cli.listing import METRICS
+from frame_metrics.cli.reporting import REPORT
 from frame_metrics.errors import OptionError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PROGRAM = "frame-metrics"
-_COMMANDS = (EVALUATE, EXPLAIN, CHECK, METRICS)
+_COMMANDS = (EVALUATE, REPORT, EXPLAIN, CHECK, METRICS)
 
 _EXAMPLES = """\
 examples:
   frame-metrics evaluate log.parquet                               the usual metrics of a file
   frame-metrics evaluate log/ -m ndcg@10,map --by day              a folder of files, one row for each day
   frame-metrics evaluate run.csv --score score --qrels qrels.csv   ranks from scores, judgments from a second file
+  frame-metrics report log.parquet --by country --out report.html  a page to read, with intervals and examples
   frame-metrics explain ndcg@10 q17 log.parquet                    what each row of a query adds to a metric
   frame-metrics check log.parquet                                  look for rows that make no sense
   frame-metrics metrics ndcg                                       what a metric is, and its options

@@ -1,0 +1,1 @@
+"""Reports: what the metrics of a table say, for people and for machines."""
