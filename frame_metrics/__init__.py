@@ -14,7 +14,14 @@ being the method of pandas.
 from __future__ import annotations
 
 from frame_metrics.dicts import from_dicts
-from frame_metrics.errors import FrameMetricsError, MissingColumnError, OptionError, TableError, UnknownMetricError
+from frame_metrics.errors import (
+    FrameMetricsError,
+    MissingColumnError,
+    MissingPackageError,
+    OptionError,
+    TableError,
+    UnknownMetricError,
+)
 from frame_metrics.library import Differences, differences, libraries
 from frame_metrics.shapes import from_lists, from_wide
 from frame_metrics.surfaces.comparing import compare
@@ -41,6 +48,7 @@ __all__ = [
     "Expressions",
     "FrameMetricsError",
     "MissingColumnError",
+    "MissingPackageError",
     "OptionError",
     "TableError",
     "UnknownMetricError",

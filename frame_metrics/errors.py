@@ -29,6 +29,10 @@ class UnknownMetricError(OptionError):
     """No metric has this name."""
 
 
+class MissingPackageError(FrameMetricsError, ImportError):
+    """A package that an optional part needs is not installed."""
+
+
 def nearest(word: object, known: Iterable[str]) -> str:
     """Return `", did you mean 'x'?"` for the known name closest to `word`, or nothing.
 

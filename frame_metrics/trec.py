@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager
 from errno import ENOENT
 from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-from uuid import uuid4
 
 import polars as pl
 
@@ -24,9 +22,10 @@ from frame_metrics.formulas.terms import PREFIX
 from frame_metrics.plan.scores import ranked
 from frame_metrics.plan.table import missing
 from frame_metrics.surfaces.kinds import as_lazy
+from frame_metrics.writing import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -307,20 +306,10 @@ def _finite(name: str) -> pl.Expr:
 
 
 def _write(lines: pl.LazyFrame, path: PathLike) -> None:
-    with raising(), _replacing(Path(path).expanduser().resolve()) as file:
+    target = Path(path).expanduser().resolve()
+    compression = _COMPRESSIONS.get(target.suffix.lower())
+    with raising(), replacing(target) as part, _opened(part, compression) as file:
         lines.sink_csv(file, separator=" ", include_header=False, quote_style="never")
-
-
-@contextmanager
-def _replacing(target: Path) -> Iterator[Any]:
-    """Open a file beside the target, which takes its place in the end if nothing is raised."""
-    part = target.with_name(f".{target.name}.{uuid4().hex}.part")
-    try:
-        with _opened(part, _COMPRESSIONS.get(target.suffix.lower())) as file:
-            yield file
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _opened(path: Path, compression: str | None) -> Any:

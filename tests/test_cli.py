@@ -24,6 +24,7 @@ from frame_metrics.cli import main, options
 from frame_metrics.cli.files import KINDS
 from frame_metrics.cli.problems import in_options
 from frame_metrics.cli.progress import working
+from frame_metrics.defaults import DEFAULT_METRICS
 from frame_metrics.formulas import ALIASES
 from frame_metrics.library import OURS
 from frame_metrics.plan.checks import PROBLEMS
@@ -236,8 +237,8 @@ def test_a_url_without_suffix_is_a_folder_of_parquet_files(folder, table):
 
 
 def test_metrics_by_default(table, run):
-    assert_frame_equal(table("evaluate", "log.parquet"), LOG.rank.evaluate(*options.DEFAULT_METRICS))
-    assert ", ".join(options.DEFAULT_METRICS) in " ".join(run("evaluate", "--help").split())
+    assert_frame_equal(table("evaluate", "log.parquet"), LOG.rank.evaluate(*DEFAULT_METRICS))
+    assert ", ".join(DEFAULT_METRICS) in " ".join(run("evaluate", "--help").split())
 
 
 def test_metrics_repeated_and_with_commas(table):

@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import frame_metrics as fm
+from frame_metrics.defaults import DEFAULT_METRICS
 from frame_metrics.stats.compared import COLUMNS
 
 METRICS = ("ndcg@3", "map", "mrr")
@@ -556,6 +557,10 @@ class TestManyFrames:
     def test_the_first_is_the_baseline(self, runs, table):
         assert_frame_equal(fm.compare(runs, metrics=["map", "mrr"]), table.rank.compare("map", "mrr", baseline="b"))
         assert fm.compare(runs, metrics="map", baseline="a")["system"].item() == "b"
+
+    def test_metrics_that_nobody_named(self, runs, table):
+        assert_frame_equal(fm.compare(runs), table.rank.compare(*DEFAULT_METRICS, baseline="b"))
+        assert ", ".join(DEFAULT_METRICS) in " ".join(fm.compare.__doc__.split())
 
     @pytest.mark.parametrize("kind", ["polars", "lazy", "pandas", "arrow"])
     def test_kinds_of_frames(self, runs, table, kind):

@@ -22,6 +22,7 @@ from frame_metrics.report import store as stores
 from frame_metrics.report.gates import read_gate
 from frame_metrics.report.pictures import Axis
 from frame_metrics.report.student import quantile, two_sided
+from frame_metrics.writing import replacing
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = pl.read_parquet(ROOT / "data" / "search_log.parquet")
@@ -270,6 +271,7 @@ REFUSED = {
     "two lists": (["log.parquet"], "two rows share one"),
     "no query": (["log.parquet", *BOTH, "--where", "rank > 1000"], "at least one query"),
     "no partitions": (["log.parquet", *BOTH, "--results", "r"], "--results needs folders such as day=2026-11-17"),
+    "results elsewhere": (["log.parquet", "--results", "s3://b/r"], "--results must name a folder on this machine"),
     "time of a query": (["log.parquet", "--trend", "day", "--qrels", "log.parquet", "--queries", "qrels"], "--queries"),
     "no config": (["log.parquet", "--config", "no.toml"], "No such file or directory"),
 }
@@ -523,6 +525,16 @@ def test_a_run_that_stops_leaves_what_it_finished(after, made, folder, computed,
     before = len(computed)
     assert same(made("log", *KEPT)) == expected
     assert len(computed) - before == LOG["day"].n_unique() - finished
+
+
+def test_parts_that_a_killed_run_left_are_removed(made, folder):
+    partitioned(folder / "log")
+    made("log", *KEPT)
+    begun = replacing(folder / "kept" / "manifest.json")  # and never ended, which would remove the part
+    begun.__enter__().write_text("half of it")
+    assert len([*(folder / "kept").glob(".*.part")]) == 1
+    made("log", *KEPT)
+    assert not [*(folder / "kept").glob(".*.part")]
 
 
 def test_lost_files_and_strange_folders(made, run, folder, computed):

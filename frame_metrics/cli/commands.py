@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from frame_metrics.cli import options, output
 from frame_metrics.cli.options import Command
+from frame_metrics.defaults import DEFAULT_METRICS
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +18,7 @@ def evaluate(args: argparse.Namespace) -> int:
     from frame_metrics.cli.inputs import collected
 
     deliver = output.destination(args)
-    metrics = [fm.metrics.parse(text) for text in args.metrics or options.DEFAULT_METRICS]
+    metrics = [fm.metrics.parse(text) for text in args.metrics or DEFAULT_METRICS]
     ranks = options.ranking(args)
     ranks = ranks.per_query() if args.per_query else ranks
     deliver(collected(ranks.evaluate(*metrics), args))

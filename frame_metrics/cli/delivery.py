@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from frame_metrics.cli.output import is_styled, write
 from frame_metrics.cli.reporting import SUFFIXES
 from frame_metrics.cli.sources import files_of
-from frame_metrics.errors import OptionError
+from frame_metrics.cli.targets import Target
 from frame_metrics.report.flat import flat
 from frame_metrics.report.html import page
 from frame_metrics.report.markdown import document
@@ -21,6 +20,8 @@ from frame_metrics.report.text import summary
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
+
+    import polars as pl
 
     from frame_metrics.report.build import Request
     from frame_metrics.report.model import Report
@@ -31,35 +32,24 @@ def as_json(report: Report) -> str:
     return f"{json.dumps(report.plain(), indent=1, ensure_ascii=False, allow_nan=False)}\n"
 
 
-_WRITERS: dict[str, Callable[[Report, Path], object]] = {
-    ".html": lambda report, path: path.write_text(page(report), encoding="utf-8"),
-    ".md": lambda report, path: path.write_text(document(report), encoding="utf-8"),
-    ".json": lambda report, path: path.write_text(as_json(report), encoding="utf-8"),
-    ".parquet": lambda report, path: flat(report).write_parquet(path),
-    ".csv": lambda report, path: flat(report).write_csv(path),
+_FORMS: dict[str, Callable[[Report], str | pl.DataFrame]] = {
+    ".html": page,
+    ".md": document,
+    ".json": as_json,
+    ".parquet": flat,
+    ".csv": flat,
 }
 
 
-def destinations(names: Sequence[str]) -> list[Path]:
+def destinations(names: Sequence[str]) -> list[Target]:
     """Return the files to write, or raise now if one of them cannot be written."""
-    return [_checked(Path(name).expanduser()) for name in names]
+    return [Target.named(name, SUFFIXES) for name in names]
 
 
-def _checked(path: Path) -> Path:
-    if path.suffix.lower() not in _WRITERS:
-        raise OptionError(f"--out must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise OptionError(f"--out must name a file in a folder that exists, got {str(path)!r}. Hint: mkdir -p {folder}")
-    if path.is_dir() or not os.access(folder, os.W_OK):
-        raise OptionError(f"--out must name a file that may be written, got {str(path)!r}")
-    return path.resolve()
-
-
-def deliver(report: Report, targets: Sequence[Path], *, as_json_too: bool) -> None:
+def deliver(report: Report, targets: Sequence[Target], *, as_json_too: bool) -> None:
     """Write a report to its files, and print it: as JSON, or in short."""
     for target in targets:
-        save(report, target)
+        target.write(_FORMS[target.suffix](report))
     if as_json_too:
         write(as_json(report))
         return
@@ -68,16 +58,6 @@ def deliver(report: Report, targets: Sequence[Path], *, as_json_too: bool) -> No
     for target in targets:
         if sys.stderr.isatty():
             sys.stderr.write(f"wrote {target}\n")
-
-
-def save(report: Report, target: Path) -> None:
-    """Write a file beside its place and move it there once it is whole: readers never see half of it."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        _WRITERS[target.suffix.lower()](report, part)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def dry_run(args: argparse.Namespace, request: Request, plan: Sequence[str] = ()) -> None:

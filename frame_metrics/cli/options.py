@@ -6,6 +6,7 @@ import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from frame_metrics.defaults import DEFAULT_METRICS
 from frame_metrics.errors import OptionError
 
 if TYPE_CHECKING:
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from frame_metrics.surfaces.ranking import Ranking
-
-DEFAULT_METRICS = ("ndcg@10", "map", "mrr", "precision@10", "recall@100")
-"""What is computed if no metric is named."""
 
 ROLES = ("query", "item", "rank", "relevance", "subtopic")
 SETTINGS = ("min_relevance", "no_relevant", "average", "depth", "check_rows")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frame_metrics.cli.table import markdown, rendered
-from frame_metrics.errors import OptionError
+from frame_metrics.cli.targets import Target
 
 if TYPE_CHECKING:
     import argparse
@@ -24,21 +23,16 @@ _TEXTS: dict[str, Callable[[pl.DataFrame], str]] = {
 }
 FORMATS = ("table", *_TEXTS)
 
-_FILES: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".parquet": lambda frame, path: frame.write_parquet(path),
-    ".csv": lambda frame, path: frame.write_csv(path),
-    ".tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
-    ".json": lambda frame, path: frame.write_json(path),
-    ".ndjson": lambda frame, path: frame.write_ndjson(path),
-    ".md": lambda frame, path: path.write_text(markdown(frame), encoding="utf-8"),
-}
-SUFFIXES = tuple(_FILES)
+_TEXT_FILES: dict[str, Callable[[pl.DataFrame], str]] = {".json": lambda frame: frame.write_json(), ".md": markdown}
+SUFFIXES = (".parquet", ".csv", ".tsv", ".json", ".ndjson", ".md")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add where results go."""
     group = parser.add_argument_group("result").add_mutually_exclusive_group()
-    group.add_argument("--out", metavar="FILE", help=f"write the result to a file: {', '.join(SUFFIXES)}")
+    group.add_argument(
+        "--out", metavar="FILE", help=f"write the result to a file, or to a URL such as s3://: {', '.join(SUFFIXES)}"
+    )
     group.add_argument("--format", choices=FORMATS, default="table", help="how to print the result (default: table)")
 
 
@@ -54,7 +48,7 @@ def destination(args: argparse.Namespace, *, nothing: str = "") -> Callable[[pl.
     """
     if args.out is None:
         return lambda frame: write(_text(frame, args.format, nothing))
-    target = _checked(Path(args.out).expanduser())
+    target = Target.named(args.out, SUFFIXES)
     return lambda frame: _save(frame, target)
 
 
@@ -77,25 +71,8 @@ def _text(frame: pl.DataFrame, form: str, nothing: str) -> str:
     return rendered(frame, width=shutil.get_terminal_size().columns if sys.stdout.isatty() else None, bold=is_styled())
 
 
-def _checked(path: Path) -> Path:
-    if path.suffix.lower() not in _FILES:
-        raise OptionError(f"--out must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}")
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise OptionError(f"--out must name a file in a folder that exists, got {str(path)!r}. Hint: mkdir -p {folder}")
-    if path.is_dir() or not os.access(folder, os.W_OK):
-        raise OptionError(f"--out must name a file that may be written, got {str(path)!r}")
-    # Through a symbolic link, or the link itself would be replaced.
-    return path.resolve()
-
-
-def _save(frame: pl.DataFrame, target: Path) -> None:
-    """Write a file beside its place and move it there once it is whole: readers never see half of it."""
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        _FILES[target.suffix.lower()](frame, part)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+def _save(frame: pl.DataFrame, target: Target) -> None:
+    text = _TEXT_FILES.get(target.suffix)
+    target.write(frame if text is None else text(frame))
     if sys.stderr.isatty():
         sys.stderr.write(f"wrote {target}\n")

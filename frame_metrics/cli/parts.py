@@ -50,6 +50,8 @@ class Parts:
     @staticmethod
     def of(args: argparse.Namespace) -> Parts:
         """Return the partitions of the files, or raise if they have none."""
+        if "://" in args.results:
+            raise OptionError(f"--results must name a folder on this machine, got {args.results!r}")
         files = named(args)[0]
         if files.remote:
             raise InputError("--results needs files on this machine, whose size and time can be seen. Hint: copy them")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from frame_metrics.cli import options
 from frame_metrics.cli.config import with_config
 from frame_metrics.cli.options import Command
+from frame_metrics.defaults import DEFAULT_METRICS
 from frame_metrics.errors import OptionError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _request(args: argparse.Namespace) -> Request:
     from frame_metrics.report.gates import read_gate
 
     gates = [read_gate(text) for text in args.fail_if]
-    texts = [*(args.metrics or options.DEFAULT_METRICS)]
+    texts = [*(args.metrics or DEFAULT_METRICS)]
     metrics = {str(metric): metric for metric in (*map(fm.metrics.parse, texts), *(gate.metric for gate in gates))}
     baseline = args.baseline
     if args.compare:
@@ -199,7 +200,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--examples", type=int, default=3, metavar="N", help="show so many queries of a kind (default: 3)"
     )
     group.add_argument(
-        "--out", action="append", default=[], metavar="FILE", help=f"write it: {', '.join(SUFFIXES)}; may be repeated"
+        "--out",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help=f"write it, to a file or a URL such as s3://: {', '.join(SUFFIXES)}; may be repeated",
     )
     group.add_argument("--json", action="store_true", help="print the report as JSON, for machines")
     group.add_argument("--config", metavar="FILE", help="options from a TOML file, such as by = ['country']")

@@ -10,19 +10,21 @@ from typing import Any
 
 from frame_metrics.library.entry import OURS, Library
 
-_PLAIN: dict[str, Any] = {}
-
 
 def _plain(names: str) -> dict[str, dict[str, Any]]:
     """Return metrics that a library has as they are here."""
-    return dict.fromkeys(names.split(), _PLAIN)
+    return {name: {} for name in names.split()}
 
 
 _BINARY = {"gain": "binary"}
+_EXPONENTIAL = {"gain": "exponential"}
 _SEEN_ONLY = {"ideal": "retrieved"}
 _CAPPED = {"denominator": "capped"}
+_RETRIEVED = {"denominator": "retrieved"}
 _UNSTABLE = "its own order of them is left to the sort, and may differ from run to run or from version to version"
 _RANKS = "it is given ranks, and so meets no ties"
+_RELEVANT_ONLY = "it knows only users who have something relevant"
+_LISTS = {"ties": "it is given lists", "queries": "it is given pairs of lists"}
 
 _TREC = _plain(
     "precision recall f_score hit_rate average_precision reciprocal_rank r_precision ndcg bpref num_ret num_rel "
@@ -91,7 +93,7 @@ _ALL = (
         "",
         "run, as provider msmarco of ir_measures 0.4.3",
         {"ties": "item_asc"},
-        {"reciprocal_rank": _PLAIN},
+        _plain("reciprocal_rank"),
         notes=("The number of the leaderboard is the reciprocal rank within the first 10: mrr@10.",),
     ),
     Library(
@@ -99,16 +101,9 @@ _ALL = (
         "0.19.0",
         "run",
         {"ties": "first", "no_relevant": "skip"},
-        {
-            "precision": _PLAIN,
-            "recall": _PLAIN,
-            "f_score": _PLAIN,
-            "hit_rate": _PLAIN,
-            "average_precision": _PLAIN,
-            "reciprocal_rank": _PLAIN,
-            "ndcg": {"gain": "binary", "ideal": "full"},
-        },
-        {"ties": _RANKS, "no_relevant": "it knows only users who have something relevant"},
+        _plain("precision recall f_score hit_rate average_precision reciprocal_rank")
+        | {"ndcg": {"gain": "binary", "ideal": "full"}},
+        {"ties": _RANKS, "no_relevant": _RELEVANT_ONLY},
         (
             "A repeated recommendation counts twice; ranks from 0 are taken with a warning.",
             "MAP(divide_by_k=True) is map(denominator=k), NDCG(divide_by_achievable=True) is ndcg(gain=binary).",
@@ -119,18 +114,8 @@ _ALL = (
         "0.22",
         "read, and its functions run",
         {"no_relevant": "skip"},
-        {
-            "precision": _PLAIN,
-            "recall": _PLAIN,
-            "hit_rate": _PLAIN,
-            "average_precision": _CAPPED,
-            "reciprocal_rank": _PLAIN,
-            "ndcg": _BINARY,
-        },
-        {
-            "ties": "so in frames; of dicts it keeps the order",
-            "no_relevant": "it knows only users who have something relevant",
-        },
+        _plain("precision recall hit_rate reciprocal_rank") | {"average_precision": _CAPPED, "ndcg": _BINARY},
+        {"ties": "so in frames; of dicts it keeps the order", "no_relevant": _RELEVANT_ONLY},
         ("A repeated relevant item makes the denominators larger in pandas and Polars frames, and not in Spark.",),
     ),
     Library(
@@ -138,13 +123,8 @@ _ALL = (
         "1.2.1",
         "read, and its functions run",
         {"queries": "both", "ties": "first", "no_relevant": "skip"},
-        {
-            "precision": _PLAIN,
-            "recall": _PLAIN,
-            "average_precision": _PLAIN,
-            "ndcg": {"gain": "binary", "queries": "qrels"},
-        },
-        {"ties": _UNSTABLE, "no_relevant": "it knows only users who have something relevant"},
+        _plain("precision recall average_precision") | {"ndcg": {"gain": "binary", "queries": "qrels"}},
+        {"ties": _UNSTABLE, "no_relevant": _RELEVANT_ONLY},
         (
             "map_at_k is map(denominator=capped). r_precision_at_k leaves out users without a hit.",
             "score_type='raw' and 'exp' are gain='linear' and 'exponential'.",
@@ -155,15 +135,8 @@ _ALL = (
         "1.2.1",
         "read",
         {"ties": "first", "no_relevant": "skip"},
-        {
-            "precision": _PLAIN,
-            "recall": _PLAIN,
-            "hit_rate": _PLAIN,
-            "average_precision": _CAPPED,
-            "reciprocal_rank": _PLAIN,
-            "ndcg": _BINARY,
-        },
-        {"ties": _UNSTABLE, "no_relevant": "it knows only users who have something relevant"},
+        _plain("precision recall hit_rate reciprocal_rank") | {"average_precision": _CAPPED, "ndcg": _BINARY},
+        {"ties": _UNSTABLE, "no_relevant": _RELEVANT_ONLY},
         ("Means are rounded.",),
     ),
     Library(
@@ -171,12 +144,11 @@ _ALL = (
         "2026.4",
         "read",
         {"queries": "run", "ties": "first", "no_relevant": "skip"},
-        {
-            "precision": {"denominator": "retrieved"},
+        _plain("hit_rate reciprocal_rank")
+        | {
+            "precision": _RETRIEVED,
             "recall": _CAPPED,
-            "hit_rate": _PLAIN,
             "average_precision": {"denominator": "listed"},
-            "reciprocal_rank": _PLAIN,
             "dcg": {"gain": "binary", "discount": "jarvelin"},
             "ndcg": {"gain": "binary", "discount": "jarvelin"},
             "rbp": {"p": 0.85},
@@ -192,12 +164,10 @@ _ALL = (
         "1.9.0",
         "run",
         {"queries": "run", "ties": "first"},
-        {
-            "precision": _PLAIN,
-            "recall": {"denominator": "retrieved"},
-            "hit_rate": _PLAIN,
+        _plain("precision hit_rate reciprocal_rank")
+        | {
+            "recall": _RETRIEVED,
             "average_precision": {"denominator": "hits"},
-            "reciprocal_rank": _PLAIN,
             "ndcg": {"ideal": "retrieved", "ties": "expected"},
         },
         {"no_relevant": "empty_target_action='pos', 'skip' and 'error' are the others"},
@@ -212,7 +182,7 @@ _ALL = (
         "1.9.1",
         "run",
         {"queries": "run", "ties": "expected"},
-        {"dcg": _PLAIN, "ndcg": _SEEN_ONLY},
+        _plain("dcg") | {"ndcg": _SEEN_ONLY},
         {"ties": "unless it is called with ignore_ties=True"},
         ("All lists must have one length, and two items at least. Items that fill up a list get places too.",),
     ),
@@ -221,14 +191,8 @@ _ALL = (
         "0.7.23",
         "read, and its functions run",
         {"queries": "run", "ties": "first", "no_relevant": "skip"},
-        {
-            "precision": {"denominator": "retrieved"},
-            "recall": {"denominator": "retrieved"},
-            "hit_rate": _PLAIN,
-            "average_precision": {"denominator": "retrieved"},
-            "reciprocal_rank": _PLAIN,
-            "ndcg": _SEEN_ONLY,
-        },
+        _plain("hit_rate reciprocal_rank")
+        | {"precision": _RETRIEVED, "recall": _RETRIEVED, "average_precision": _RETRIEVED, "ndcg": _SEEN_ONLY},
         {"no_relevant": "it sees what was listed, so a list without a hit is left out too; here that scores 0"},
         (
             "Items with one score share a rank, and metrics may exceed 1.",
@@ -241,7 +205,7 @@ _ALL = (
         "read, and its functions run",
         {"queries": "error", "ties": "first"},
         {"average_precision": _CAPPED},
-        {"ties": "it is given lists", "queries": "it is given pairs of lists"},
+        _LISTS,
         ("Without a cut it looks at the first 10: map@10.",),
     ),
     Library(
@@ -249,14 +213,8 @@ _ALL = (
         "2.2.0",
         "read, and its functions run",
         {"queries": "both", "float32": True},
-        {
-            "precision": _PLAIN,
-            "recall": _PLAIN,
-            "average_precision": _PLAIN,
-            "ndcg": _PLAIN,
-            "reciprocal_rank": {"queries": "qrels", "ties": "first", "float32": False},
-            "hit_rate": {"queries": "qrels", "ties": "first", "float32": False},
-        },
+        _plain("precision recall average_precision ndcg")
+        | {name: {"queries": "qrels", "ties": "first", "float32": False} for name in ("reciprocal_rank", "hit_rate")},
         notes=(
             "R_cap is recall(denominator=capped). Items that are called as their query are left out of the list.",
             "Hole counts an item as judged that was judged for any query.",
@@ -267,8 +225,8 @@ _ALL = (
         "",
         "read, RankingMetrics of mllib",
         {"queries": "error", "ties": "first"},
-        {"precision": _PLAIN, "recall": _PLAIN, "average_precision": _CAPPED, "ndcg": _BINARY},
-        {"ties": "it is given lists", "queries": "it is given pairs of lists"},
+        _plain("precision recall") | {"average_precision": _CAPPED, "ndcg": _BINARY},
+        _LISTS,
         ("ndcgAt with grades takes them for the ideal list in the order in which they are given.",),
     ),
     Library(
@@ -276,7 +234,7 @@ _ALL = (
         "",
         "read, src/metric/rank_metric.hpp and map_metric.hpp at 01a8c0a",
         {"queries": "run", "ties": "first", "no_relevant": "one"},
-        {"ndcg": {"gain": "exponential"}, "average_precision": {"denominator": "listed"}},
+        {"ndcg": _EXPONENTIAL, "average_precision": {"denominator": "listed"}},
         {"gain": "unless label_gain says otherwise", "ties": _UNSTABLE},
         ("Queries may have weights. A label is relevant for map from more than 0.5 on.",),
     ),
@@ -285,7 +243,7 @@ _ALL = (
         "",
         "read, doc/parameter.rst",
         {"queries": "run", "ties": "first", "no_relevant": "one"},
-        {"ndcg": {"gain": "exponential"}, "average_precision": _CAPPED},
+        {"ndcg": _EXPONENTIAL, "average_precision": _CAPPED},
         {"no_relevant": "a name that ends in a minus sign, such as ndcg@5-, makes it 0", "ties": _UNSTABLE},
     ),
     Library(
@@ -293,15 +251,8 @@ _ALL = (
         "0.3.1",
         "read",
         {"ties": "first", "no_relevant": "skip"},
-        {
-            "precision": _PLAIN,
-            "recall": _PLAIN,
-            "f_score": _PLAIN,
-            "hit_rate": _PLAIN,
-            "average_precision": {"denominator": "places"},
-            "reciprocal_rank": _PLAIN,
-            "ndcg": {"gain": "exponential"},
-        },
+        _plain("precision recall f_score hit_rate reciprocal_rank")
+        | {"average_precision": {"denominator": "places"}, "ndcg": _EXPONENTIAL},
         {"gain": "with a relevance threshold t it is 2^(g - t + 1) - 1, which is this where t is 1", "ties": _UNSTABLE},
     ),
 )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from frame_metrics.errors import wanted
 from frame_metrics.formulas import parse, parse_all
+from frame_metrics.needs import needed
 from frame_metrics.plan.positions import positions
 from frame_metrics.plots import bars, differences, lines, segments
-from frame_metrics.plots.needed import needed
 from frame_metrics.surfaces.method import unknown_attribute
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Plots:
         >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3], "relevance": [1, 0, 1]})
         >>> chart = df.rank.plot.at_k("recall", [1, 3])
         """
-        needed("altair")
+        needed("altair", "report")
         chart: alt.LayerChart = lines.at_k(self._ranking.at_k(metric, ks), self._single("at_k"), str(parse(metric)))
         return chart
 
@@ -86,7 +86,7 @@ class Plots:
         >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3], "relevance": [1, 0, 1]})
         >>> chart = df.rank.plot.pr_curve()
         """
-        needed("altair")
+        needed("altair", "report")
         chart: alt.LayerChart = lines.pr_curve(self._ranking.pr_curve(), self._single("pr_curve"))
         return chart
 
@@ -99,7 +99,7 @@ class Plots:
         >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3], "relevance": [1, 0, 1]})
         >>> chart = df.rank.plot.roc_curve()
         """
-        needed("altair")
+        needed("altair", "report")
         chart: alt.LayerChart = lines.roc_curve(self._ranking.roc_curve(), self._single("roc_curve"))
         return chart
 
@@ -112,7 +112,7 @@ class Plots:
         >>> df = pl.DataFrame({"query": 1, "rank": [1, 2, 3], "clicked": [True, False, True]})
         >>> chart = df.rank.using(relevance="clicked").plot.positions()
         """
-        needed("altair")
+        needed("altair", "report")
         asked = self._single("positions")
         chart: alt.Chart | alt.LayerChart = bars.positions(self._ranking._many(positions), asked)  # noqa: SLF001
         return chart
@@ -135,7 +135,7 @@ class Plots:
         >>> df = pl.DataFrame({"query": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
         >>> chart = df.rank.plot.distribution("mrr")
         """
-        needed("altair")
+        needed("altair", "report")
         ranking = self._ranking if system is None else self._ranking.by(system)
         asked = Plots(ranking)._single("distribution")  # noqa: SLF001
         chart: alt.Chart = bars.distribution(ranking.per_query().evaluate(metric), asked, str(parse(metric)))
@@ -161,7 +161,7 @@ class Plots:
         >>> rows = {"system": ["a", "a", "b", "b"], "query": [1, 2, 1, 2], "rank": [1, 2, 1, 1], "relevance": 1}
         >>> chart = pl.DataFrame(rows).rank.plot.differences("mrr", baseline="a")
         """
-        needed("altair")
+        needed("altair", "report")
         ranking = self._ranking.by(system)
         asked = Plots(ranking)._single("differences")  # noqa: SLF001
         name = str(parse(metric))
@@ -187,7 +187,7 @@ class Plots:
         >>> df = pl.DataFrame({"country": ["fr", "us"], "query": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
         >>> chart = df.rank.by("country").plot.segments("mrr", ci=None)
         """
-        needed("altair")
+        needed("altair", "report")
         asked = self._single("segments")
         if not asked.by:
             raise wanted("by", "one or more names of columns", (), "say .rank.by('country').plot.segments(...)")
@@ -214,7 +214,7 @@ class Plots:
         >>> df = pl.DataFrame({"day": [1, 2], "query": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
         >>> chart = df.rank.plot.trend("mrr", ci=None)
         """
-        needed("altair")
+        needed("altair", "report")
         plots = Plots(self._ranking.by(day))
         asked = plots._single("trend")
         chart: alt.LayerChart = lines.trend(plots._evaluated((metric,), ci), asked, str(parse(metric)), day, ci)

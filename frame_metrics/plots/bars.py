@@ -6,10 +6,10 @@ from math import floor
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from frame_metrics.needs import needed
 from frame_metrics.plots.data import Span, columns, gone, listed, named, told_apart
 from frame_metrics.plots.drawing import above, called, coloured, finished, heading, line_chart, tip, values
 from frame_metrics.plots.lines import NUMBER, segmented
-from frame_metrics.plots.needed import needed
 
 if TYPE_CHECKING:
     from frame_metrics.plan.question import Question
@@ -83,7 +83,7 @@ def _bin_tips(metric: str, *, whose: bool) -> list[Any]:
 
 def _beside(rows: Rows, names: list[str], metric: str, title: dict[str, Any]) -> Any:
     """Draw bars side by side within each bin."""
-    alt = needed("altair")
+    alt = needed("altair", "report")
     # A gap of a tenth of a bin on either side tells the bins apart.
     wide = [
         row | {"x": row["low"] + width * (0.06 + 0.88 * place / len(names)), "x2": row["low"] + width * end}
@@ -108,7 +108,7 @@ def _beside(rows: Rows, names: list[str], metric: str, title: dict[str, Any]) ->
 
 def _shaded(rows: Rows, names: list[str], metric: str, title: dict[str, Any]) -> Any:
     """Draw a row of shades for each series."""
-    alt = needed("altair")
+    alt = needed("altair", "report")
     cells = alt.Chart(values(rows)).mark_rect(stroke=None)
     cells = cells.encode(
         x=alt.X("low:Q", title=metric, axis=alt.Axis(grid=False, tickCount=6, format=NUMBER), scale={"nice": False}),
@@ -124,7 +124,7 @@ def _shaded(rows: Rows, names: list[str], metric: str, title: dict[str, Any]) ->
 
 def positions(result: Any, asked: Question) -> Any:
     """Draw the share of the rows at each rank that are relevant."""
-    alt = needed("altair")
+    alt = needed("altair", "report")
     table = columns(result)
     rows = [
         {"series": name, "x": k, "rows": shown, "relevant": relevant, "y": share, "order": k}

@@ -7,10 +7,10 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from frame_metrics.errors import TableError, choice, wanted
+from frame_metrics.needs import needed
 from frame_metrics.plots.data import Span, columns, gone, named, some, told_apart, written
 from frame_metrics.plots.drawing import HEIGHT, above, finished, heading, line_chart, tip, values
 from frame_metrics.plots.lines import NUMBER
-from frame_metrics.plots.needed import needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,7 @@ def differences(pairs: Pairs, metric: str) -> Any:
     if len(pairs.systems) == 1:
         ((name, rows),) = pairs.systems.items()
         return _bars(rows, name, pairs.baseline, metric)
-    alt = needed("altair")
+    alt = needed("altair", "report")
     rows = [_between(row, len(found)) for found in pairs.systems.values() for row in some(found, 400)]
     zero = alt.Chart(values([{"y": 0}])).mark_rule(style="zero").encode(y="y:Q")
     axis = alt.Axis(format=".0%", grid=False, tickCount=5)
@@ -118,7 +118,7 @@ def counted(rows: Sequence[dict[str, Any]]) -> tuple[int, int, int]:
 
 
 def _bars(rows: Rows, name: str, base: str, metric: str) -> Any:
-    alt = needed("altair")
+    alt = needed("altair", "report")
     shown = some(rows)
     step = len(rows) / max(1, len(shown))
     kept = [row | {"x": place * step, "x2": (place + 1) * step} for place, row in enumerate(shown)]
@@ -146,7 +146,7 @@ def _bars(rows: Rows, name: str, base: str, metric: str) -> Any:
 
 def _word(text: str, style: str, *, x: float | str, y: float) -> Any:
     """Return a text in one of the two corners that sorted bars leave free."""
-    alt = needed("altair")
+    alt = needed("altair", "report")
     mark = {"align": "right", "dx": -4} if x == "width" else {"align": "left", "dx": 4}
     chart = alt.Chart(values([{"text": text}])).mark_text(style=[style, "name"], baseline="middle", limit=220, **mark)
     return chart.encode(x=alt.value(x), y=alt.value(y), text="text:N")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from frame_metrics.needs import needed
 from frame_metrics.plots.data import MOST_LINES, Span, apart, told_apart, written
 from frame_metrics.plots.look import LIGHT_COLOURS, theme
-from frame_metrics.plots.needed import needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,12 +40,12 @@ def called(text: str) -> str:
 
 def tip(field: str, title: str, form: str | None = None) -> Any:
     """Return a line of a tooltip."""
-    return needed("altair").Tooltip(field, title=called(title), **({"format": form} if form else {}))
+    return needed("altair", "report").Tooltip(field, title=called(title), **({"format": form} if form else {}))
 
 
 def values(rows: Sequence[dict[str, Any]]) -> Any:
     """Return rows as the data of a chart."""
-    return needed("altair").Data(values=list(rows))
+    return needed("altair", "report").Data(values=list(rows))
 
 
 def finished(chart: Any, title: dict[str, Any], *, height: float | None = HEIGHT) -> Any:
@@ -60,13 +60,13 @@ def finished(chart: Any, title: dict[str, Any], *, height: float | None = HEIGHT
 def above(**options: Any) -> alt.Axis:
     """Return a vertical axis whose title stands above it, where it is read without turning the head."""
     where = {"titleAngle": 0, "titleAnchor": "end", "titleAlign": "left", "titleBaseline": "bottom", "titleX": 0}
-    made: alt.Axis = needed("altair").Axis(titleY=-8, **where, **options)
+    made: alt.Axis = needed("altair", "report").Axis(titleY=-8, **where, **options)
     return made
 
 
 def coloured(names: Sequence[str], legend: Any = None) -> Any:
     """Return the colours of named series."""
-    alt = needed("altair")
+    alt = needed("altair", "report")
     return alt.Color("series:N", title=None, scale=alt.Scale(domain=list(names)), legend=legend)
 
 
@@ -120,7 +120,7 @@ def line_chart(
     legend
         Whether names are written above the chart, as lines that end in one place need.
     """
-    alt = needed("altair")
+    alt = needed("altair", "report")
     hint = "filter the frame, or draw segments() where each has a row"
     names = told_apart((row["series"] for row in rows), MOST_LINES, "lines", hint)
     shown = ("y", "low", "high") if band else ("y",)

@@ -6,9 +6,9 @@ from datetime import date, datetime
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from frame_metrics.needs import needed
 from frame_metrics.plots.data import Span, columns, gone, listed, named, some, written
 from frame_metrics.plots.drawing import above, coloured, heading, line_chart, tip, values
-from frame_metrics.plots.needed import needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def segmented(title: str, names: Sequence[str]) -> str:
 
 def at_k(result: Any, asked: Question, metric: str) -> Any:
     """Draw what `at_k` gives."""
-    alt = needed("altair")
+    alt = needed("altair", "report")
     table = columns(result)
     cuts = sorted(set(table["k"]))
     rows = [
@@ -55,7 +55,7 @@ def at_k(result: Any, asked: Question, metric: str) -> Any:
 
 def pr_curve(result: Any, asked: Question) -> Any:
     """Draw what `pr_curve` gives."""
-    alt = needed("altair")
+    alt = needed("altair", "report")
     rows = _curve(result, asked, "recall", "precision")
     x = alt.X("x:Q", title="recall: share of the relevant items found", axis=_shares(), scale={"domain": [0, 1]})
     marked = [row for row in rows if row["rank"] in _CUTS]
@@ -84,7 +84,7 @@ def pr_curve(result: Any, asked: Question) -> Any:
 
 def roc_curve(result: Any, asked: Question) -> Any:
     """Draw what `roc_curve` gives."""
-    alt = needed("altair")
+    alt = needed("altair", "report")
     rows = _curve(result, asked, "fpr", "tpr")
     x = alt.X("x:Q", title="share of the other items passed", axis=_shares(), scale={"domain": [0, 1]})
     chance = alt.Chart(values([{"x": 0, "y": 0}, {"x": 1, "y": 1}])).mark_line(style="reference")
@@ -105,7 +105,7 @@ def roc_curve(result: Any, asked: Question) -> Any:
 
 def trend(result: Any, asked: Question, metric: str, day: str, ci: float | None) -> Any:
     """Draw what `evaluate` gives for each day."""
-    alt = needed("altair")
+    alt = needed("altair", "report")
     table = columns(result)
     others = [name for name in asked.by if name != day]
     lows, highs = (table[f"{metric}_{end}"] if ci else table[metric] for end in ("low", "high"))
@@ -160,7 +160,7 @@ def _thinned(rows: Rows) -> Rows:
 
 
 def _shares() -> Any:
-    return needed("altair").Axis(format=".0%", grid=False, tickCount=5)
+    return needed("altair", "report").Axis(format=".0%", grid=False, tickCount=5)
 
 
 def _whose(asked: Question, names: Sequence[str] | None = None) -> list[Any]:

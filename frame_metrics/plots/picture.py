@@ -8,8 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from frame_metrics.errors import wanted
+from frame_metrics.needs import needed
 from frame_metrics.plots.look import WIDTH, theme
-from frame_metrics.plots.needed import needed
 
 if TYPE_CHECKING:
     import altair as alt
@@ -93,7 +93,7 @@ def figure(chart: alt.TopLevelMixin, *, width: int = WIDTH) -> str:
 def _drawn(chart: alt.TopLevelMixin, *, dark: bool, width: int, background: bool, names: str) -> str:
     if isinstance(width, bool) or not isinstance(width, int) or width < 200:  # noqa: PLR2004
         raise wanted("width", "a number of pixels from 200 on", width)
-    needed("altair")
+    needed("altair", "report")
     spec: dict[str, Any] = chart.to_dict()
     look = theme(dark=dark)
     spec["config"] = look if background else look | {"background": None}
@@ -106,7 +106,7 @@ def _drawn(chart: alt.TopLevelMixin, *, dark: bool, width: int, background: bool
 
 
 def _converted(spec: dict[str, Any]) -> str:
-    text: str = needed("vl_convert").vegalite_to_svg(spec, allowed_base_urls=[])
+    text: str = needed("vl_convert", "report").vegalite_to_svg(spec, allowed_base_urls=[])
     return text
 
 

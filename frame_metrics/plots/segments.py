@@ -5,11 +5,11 @@ from __future__ import annotations
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from frame_metrics.needs import needed
 from frame_metrics.plots.data import columns, gone, named, told_apart
 from frame_metrics.plots.drawing import coloured, finished, heading, tip, values
 from frame_metrics.plots.lines import NUMBER, mean, segmented
 from frame_metrics.plots.look import theme
-from frame_metrics.plots.needed import needed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def segments(result: Any, asked: Question, metrics: Sequence[str], ci: float | N
     panel = _panel(order, names, asked, ci, metrics[0] if len(metrics) == 1 else None)
     if len(metrics) == 1:
         return finished(panel.properties(data=values(rows)), title, height=height)
-    alt = needed("altair")
+    alt = needed("altair", "report")
     header = alt.Header(labelOrient="top", labelAnchor="start", labelPadding=4)
     row = alt.Row("metric:N", sort=list(metrics), title=None, header=header)
     panels = panel.properties(width=_PANEL, height=height).facet(row=row, spacing=14, data=values(rows))
@@ -77,7 +77,7 @@ def _order(rows: Rows, metric: str) -> list[str]:
 
 def _panel(order: list[str], names: list[str], asked: Question, ci: float | None, metric: str | None) -> Any:
     """Return points with intervals, without data."""
-    alt = needed("altair")
+    alt = needed("altair", "report")
     title = f"{metric}, {mean(asked).lower()}" if metric else None
     axis = alt.Axis(tickCount=6, format=NUMBER)
     x = alt.X("y:Q", title=title, axis=axis, scale=alt.Scale(zero=False, nice=True, padding=8))

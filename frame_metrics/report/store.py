@@ -19,6 +19,7 @@ import polars as pl
 
 from frame_metrics.errors import FrameMetricsError
 from frame_metrics.report.build import Measured
+from frame_metrics.writing import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -114,7 +115,8 @@ class Store:
         views = {name: f"{stem}-{i}.parquet" for i, name in enumerate(found.views)}
         frames = {f"{stem}.parquet": found.values, **{views[name]: frame for name, frame in found.views.items()}}
         for name, frame in frames.items():
-            _replaced(self.folder / name, frame.write_parquet)
+            with replacing(self.folder / name) as part:
+                frame.write_parquet(part)
         return {
             "fingerprint": fingerprint,
             "values": f"{stem}.parquet",
@@ -130,7 +132,8 @@ class Store:
 
     def _replace(self, kept: Mapping[str, Any]) -> None:
         written = json.dumps({"format": FORMAT, "partitions": kept}, indent=1)
-        _replaced(self.folder / _MANIFEST, lambda part: part.write_text(written, encoding="utf-8"))
+        with replacing(self.folder / _MANIFEST) as part:
+            part.write_text(written, encoding="utf-8")
 
     def _forget(self, kept: Mapping[str, Any]) -> None:
         """Remove the files that the manifest does not name: of changed partitions, and of runs that stopped."""
@@ -142,15 +145,6 @@ class Store:
 
 def _names(entry: Mapping[str, Any]) -> list[str]:
     return [entry["values"], *entry["views"].values()]
-
-
-def _replaced(path: Path, write: Callable[[Path], object]) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 @contextmanager

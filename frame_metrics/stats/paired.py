@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from frame_metrics.stats.needs import scipy_stats
+from frame_metrics.needs import needed
 from frame_metrics.stats.resampling import Sample, bootstrap_means, flipped_sums, percentiles
 
 if TYPE_CHECKING:
@@ -99,8 +99,12 @@ def t_interval(found: Numbers, ci: float) -> tuple[float, float]:
     mean, error = float(found.mean()), _error(found)
     if constant(found) and found.any():
         return math.nan, math.nan
-    half = float(scipy_stats().t.ppf((1 + ci) / 2, len(found) - 1)) * error
+    half = float(_scipy().t.ppf((1 + ci) / 2, len(found) - 1)) * error
     return mean - half, mean + half
+
+
+def _scipy() -> Any:
+    return needed("scipy.stats", "compare")
 
 
 def _error(found: Numbers) -> float:
@@ -110,7 +114,7 @@ def _error(found: Numbers) -> float:
 def _t(found: Numbers, settings: Settings) -> float:  # noqa: ARG001 the signature of the others
     if constant(found):
         return math.nan
-    return float(2 * scipy_stats().t.sf(abs(float(found.mean())) / _error(found), len(found) - 1))
+    return float(2 * _scipy().t.sf(abs(float(found.mean())) / _error(found), len(found) - 1))
 
 
 def _wilcoxon(found: Numbers, settings: Settings) -> float:  # noqa: ARG001
@@ -118,12 +122,12 @@ def _wilcoxon(found: Numbers, settings: Settings) -> float:  # noqa: ARG001
         # scipy remarks on few values and on ties; the note of a comparison says what there is to say.
         warnings.simplefilter("ignore")
         # Sizes that differ by rounding alone share a rank, as they would on paper.
-        return float(scipy_stats().wilcoxon(np.round(found / np.abs(found).max(), 12)).pvalue)
+        return float(_scipy().wilcoxon(np.round(found / np.abs(found).max(), 12)).pvalue)
 
 
 def _sign(found: Numbers, settings: Settings) -> float:  # noqa: ARG001
     wins, losses = int((found > 0).sum()), int((found < 0).sum())
-    return float(scipy_stats().binomtest(wins, wins + losses).pvalue)
+    return float(_scipy().binomtest(wins, wins + losses).pvalue)
 
 
 def _randomisation(found: Numbers, settings: Settings) -> float:
@@ -155,7 +159,7 @@ _P_VALUES: dict[str, Callable[[Numbers, Settings], float]] = {
 @lru_cache(maxsize=256)
 def _range(ci: float, systems: int, free: int) -> float:
     """Return a quantile of the studentised range, which takes a while to find and is the same for all metrics."""
-    return float(scipy_stats().studentized_range.ppf(ci, systems, free))
+    return float(_scipy().studentized_range.ppf(ci, systems, free))
 
 
 def tukey(values: Numbers, ci: float) -> list[list[Outcome]]:
@@ -188,7 +192,7 @@ def tukey(values: Numbers, ci: float) -> list[list[Outcome]]:
     apart = means[:, None] - means[None, :]
     if not error > SAME * float(np.abs(values).max()):
         return [[Outcome(1.0, 0.0, 0.0) if abs(d) <= SAME else NOTHING for d in row] for row in apart]
-    spread = scipy_stats().studentized_range
+    spread = _scipy().studentized_range
     half = _range(ci, systems, free) * error
     above = np.triu_indices(systems, 1)
     p = np.ones_like(apart)

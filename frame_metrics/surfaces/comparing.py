@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import polars as pl
 
+from frame_metrics.defaults import DEFAULT_METRICS
 from frame_metrics.errors import OptionError, TableError, choice, wanted
 from frame_metrics.formulas import parse_all
 from frame_metrics.formulas.terms import PREFIX
 from frame_metrics.plan.evaluate import evaluated
 from frame_metrics.plan.intervals import described, sure, whole
 from frame_metrics.plan.table import missing
+from frame_metrics.surfaces.asking import Asking, Many
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,28 +24,20 @@ if TYPE_CHECKING:
     from frame_metrics.plan.question import Question
     from frame_metrics.stats.compared import Comparison, Unanswered
     from frame_metrics.stats.corrections import Correction
-    from frame_metrics.stats.paired import Test
+    from frame_metrics.stats.paired import Settings, Test
     from frame_metrics.surfaces.ranking import Plan, Ranking
-
-Many = TypeVar("Many")
 
 _SYSTEM = f"{PREFIX}system"
 
 
-class Comparing(Generic[Many]):
+class Comparing(Asking[Many]):
     """Questions about the values of queries; a surface says how their frames are made."""
 
     __slots__ = ()
 
-    _asked: Question
-
     @abstractmethod
     def _many(self, plan: Plan) -> Many:
         """Return the result of a plan for this frame, as a frame of the caller's kind."""
-
-    @abstractmethod
-    def _for_many(self, asked: Question) -> Ranking[Many, Many]:
-        """Return the same frame with a question that has more than one answer."""
 
     @abstractmethod
     def _named(self, plan: Plan) -> pl.DataFrame:
@@ -138,19 +132,12 @@ class Comparing(Generic[Many]):
         [('new', 'old', 5, 1, 0, True)]
         """
         from frame_metrics.stats.compared import Columns, compared
+        from frame_metrics.stats.paired import Settings
 
         if not isinstance(system, str):
             raise wanted("system", "the name of a column", system)
         parsed = self._asked.meant(_comparable(metrics, self._asked))
-        how = _comparison(
-            baseline=baseline,
-            test=test,
-            correction=correction,
-            ci=ci,
-            queries=queries,
-            seed=seed,
-            resamples=resamples,
-        )
+        how = _comparison(baseline, test, correction, queries, Settings(ci, resamples, seed))
         segments = _segments([name for name in self._asked.by if name != system])
 
         def plan(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:
@@ -174,7 +161,7 @@ def compare(
     runs: Mapping[str, Any],
     qrels: Any = None,
     *,
-    metrics: Iterable[str | Metric],
+    metrics: Iterable[str | Metric] = DEFAULT_METRICS,
     baseline: str | None = None,
     test: Test = "t",
     correction: Correction = "holm",
@@ -196,7 +183,7 @@ def compare(
     qrels
         Judgments for all of them, as for `.rank.judged_by`; without it, the frames have a relevance.
     metrics
-        Texts such as `"ndcg@10"`.
+        Texts such as `"ndcg@10"`; without them, those of the command line: ndcg@10, map, mrr, precision@10, recall@100.
     baseline
         The name of the system that the others are compared with; without it, the first.
     test, correction, ci, queries, seed, resamples
@@ -212,6 +199,7 @@ def compare(
     [('new', 3, 1, 'only 4 queries: too few to say anything')]
     """
     from frame_metrics.stats.compared import Columns, compared
+    from frame_metrics.stats.paired import Settings
 
     if not hasattr(runs, "items") or len(runs) < 2 or not all(isinstance(name, str) for name in runs):  # noqa: PLR2004
         raise wanted("runs", "a mapping of two or more names to frames", runs)
@@ -219,15 +207,7 @@ def compare(
     first = next(iter(rankings.values()))._asked  # noqa: SLF001
     texts = [metrics] if isinstance(metrics, str) else list(metrics)
     parsed = _comparable(texts, *(ranking._asked for ranking in rankings.values()))  # noqa: SLF001
-    how = _comparison(
-        baseline=baseline,
-        test=test,
-        correction=correction,
-        ci=ci,
-        queries=queries,
-        seed=seed,
-        resamples=resamples,
-    )
+    how = _comparison(baseline, test, correction, queries, Settings(ci, resamples, seed))
     values = _stacked({name: _values(ranking, parsed, first) for name, ranking in rankings.items()})
     columns = Columns(
         _segments([n for n in first.by if n != first.query]), _SYSTEM, first.query, list(map(str, parsed))
@@ -298,15 +278,9 @@ def _segments(names: list[str]) -> list[str]:
 
 
 def _comparison(
-    *,
-    baseline: Any,
-    test: Test,
-    correction: Correction,
-    ci: float,
-    queries: Unanswered,
-    seed: int,
-    resamples: int,
+    baseline: Any, test: Test, correction: Correction, queries: Unanswered, settings: Settings
 ) -> Comparison:
+    """Return how to compare, or raise if a parameter has a value that it may not have."""
     from frame_metrics.stats.compared import Comparison, Unanswered
     from frame_metrics.stats.corrections import Correction
     from frame_metrics.stats.paired import Settings, Test
@@ -318,5 +292,6 @@ def _comparison(
     ):
         if value not in allowed:
             raise choice(name, value, allowed)
-    settings = Settings(sure(ci), whole("resamples", resamples, 1), whole("seed", seed, 0))
-    return Comparison(baseline, test, correction, settings, queries)
+    ci, resamples, seed = settings
+    checked = Settings(sure(ci), whole("resamples", resamples, 1), whole("seed", seed, 0))
+    return Comparison(baseline, test, correction, checked, queries)

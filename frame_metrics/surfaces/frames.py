@@ -10,7 +10,7 @@ import polars as pl
 from frame_metrics.errors import TableError
 from frame_metrics.failing import raising
 from frame_metrics.formulas.base import T
-from frame_metrics.surfaces.comparing import Many
+from frame_metrics.surfaces.asking import Many
 from frame_metrics.surfaces.ranking import Ranking
 
 if TYPE_CHECKING:
