@@ -18,6 +18,7 @@ from frame_metrics.plan.table import RELEVANCE, free, prepared
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from frame_metrics.formulas import Metric
     from frame_metrics.plan.question import Question
     from frame_metrics.plan.table import Table
 
@@ -26,19 +27,25 @@ FOUND, PASSED, SHARE, PRESENT = (f"{PREFIX}{name}" for name in ("found", "passed
 
 def at_k(frame: pl.LazyFrame, asked: Question, metric: str, ks: Iterable[int]) -> pl.LazyFrame:
     """Return a metric at several cuts, all in one pass."""
+    whole, cut = cuts(asked, metric, ks)
+    values = pl.concat_list(map(str, cut.values())).alias(whole)
+    counted = pl.lit(pl.Series([list(cut)], dtype=pl.List(pl.Int64))).first().alias("k")
+    result = evaluated(frame, asked, list(cut.values())).select(*asked.groups, counted, values)
+    return result.explode("k", whole).sort(*asked.groups, "k", nulls_last=True)
+
+
+def cuts(asked: Question, metric: str, ks: Iterable[int]) -> tuple[str, dict[int, Metric]]:
+    """Return the text of a metric, and the metric cut at each k."""
     whole = parse(metric)
-    cuts = list(dict.fromkeys(ks))
+    each = list(dict.fromkeys(ks))
     if not whole.definition.takes_k or dict(whole.options)["k"] is not None:
         raise wanted("metric", "one that can be cut, without its cut, such as 'ndcg'", str(metric))
     free(asked, "k", str(whole))
-    if not cuts:
-        raise wanted("ks", "one or more integers >= 1", cuts)
+    if not each:
+        raise wanted("ks", "one or more integers >= 1", each)
     given = {name: value for name, value in whole.options if name in whole.given}
-    cut = asked.meant([whole.definition(called=whole.called, k=k, **given) for k in cuts])
-    values = pl.concat_list(map(str, cut)).alias(str(whole))
-    counted = pl.lit(pl.Series([cuts], dtype=pl.List(pl.Int64))).first().alias("k")
-    result = evaluated(frame, asked, cut).select(*asked.groups, counted, values)
-    return result.explode("k", str(whole)).sort(*asked.groups, "k", nulls_last=True)
+    cut = asked.meant([whole.definition(called=whole.called, k=k, **given) for k in each])
+    return str(whole), dict(zip(each, cut, strict=True))
 
 
 def roc(frame: pl.LazyFrame, asked: Question) -> pl.LazyFrame:

@@ -36,7 +36,42 @@ def evaluated(frame: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> pl
     """Return the plan for these metrics: one row in all, one for each segment, or one for each query."""
     metrics = asked.meant(metrics)
     free(asked, *map(str, metrics))
-    result, *others = [_evaluated(frame, *part) for part in asked.parts(metrics)]
+    return _ordered([_evaluated(frame, *part) for part in asked.parts(metrics)], asked, metrics)
+
+
+def sums(frame: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
+    """Return sums over the queries of a part of a table, from which `concluded` makes results.
+
+    Sums of several parts add up, as long as each query is in one of them. There is one row, or one for each segment.
+    """
+    metrics = asked.meant(metrics)
+    free(asked, *map(str, metrics))
+    whole, *others = [_sums(frame, number, *part) for number, part in enumerate(asked.parts(metrics))]
+    for other in others:
+        whole = also(whole, other, asked.groups)
+    return whole
+
+
+def concluded(whole: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
+    """Return the results that sums over all queries give, as `evaluated` does."""
+    metrics = asked.meant(metrics)
+    there = whole.collect_schema().names()
+    results = []
+    for number, (part, some) in enumerate(asked.parts(metrics)):
+        names = {name: name.removeprefix(f"{number}:") for name in there if name.startswith(f"{number}:")}
+        rows = whole.select(*asked.by, *names).rename(names)
+        results.append(_concluded(rows, part, _sets(some, part, floating=False)))
+    return _ordered(results, asked, metrics)
+
+
+def _sums(frame: pl.LazyFrame, number: int, asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
+    table = prepared(frame, asked)
+    whole = _guarded(_summed(table, asked, _sets(metrics, asked, floating=table.floating)), table, asked, metrics)
+    return whole.select(*asked.by, pl.exclude(asked.by).name.prefix(f"{number}:"))
+
+
+def _ordered(results: list[pl.LazyFrame], asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
+    result, *others = results
     for other in others:
         result = also(result, other, asked.groups)
     result = result.select(*asked.groups, *map(str, metrics))
@@ -52,7 +87,7 @@ def also(left: pl.LazyFrame, right: pl.LazyFrame, on: list[str]) -> pl.LazyFrame
 
 def _evaluated(frame: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
     table = prepared(frame, asked)
-    sets = _sets(metrics, asked, table)
+    sets = _sets(metrics, asked, floating=table.floating)
     result = _each_query(table, asked, sets) if asked.each_query else _summary(table, asked, sets)
     return _guarded(result, table, asked, metrics)
 
@@ -287,15 +322,15 @@ def over_of(name: str) -> str:
     return f"{PREFIX}over:{name}"
 
 
-def _sets(metrics: list[Metric], asked: Question, table: Table) -> list[PerQuery]:
+def _sets(metrics: list[Metric], asked: Question, *, floating: bool) -> list[PerQuery]:
     order = get_args(Rows)
     tied = [m for m in metrics if asked.tied and m.ordered and not m.definition.of_subtopics]
     place = {metric: order.index(metric.plain.rows) for metric in metrics}
     rest = sorted((m for m in metrics if m not in tied), key=place.__getitem__, reverse=True)
     made: list[PerQuery] = []
     for kind, some in groupby(rest, key=place.__getitem__):
-        made.append(PerQuery(order[kind], list(some), asked, floating=table.floating))
-    return [*made, OfTies(tied, asked, floating=table.floating)] if tied else made
+        made.append(PerQuery(order[kind], list(some), asked, floating=floating))
+    return [*made, OfTies(tied, asked, floating=floating)] if tied else made
 
 
 def beside(left: pl.LazyFrame, right: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
@@ -306,11 +341,21 @@ def beside(left: pl.LazyFrame, right: pl.LazyFrame, on: list[str]) -> pl.LazyFra
 
 
 def _summary(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
+    return _concluded(_summed(table, asked, sets), asked, sets)
+
+
+def _summed(table: Table, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
+    """Return the sums over queries: one row, or one for each segment."""
     parts = [each.part(table) for each in sets]
     counted = sets[0].complete or not (asked.by or any(each.counts_absent for each in sets))
     whole, *rest = parts if counted else [universe(table, asked), *parts]
     for part in rest:
         whole = beside(whole, part, list(asked.by))
+    return whole
+
+
+def _concluded(whole: pl.LazyFrame, asked: Question, sets: list[PerQuery]) -> pl.LazyFrame:
+    """Return the results that sums over queries give."""
     for number in (number for each in sets for number in each.without()):
         whole = whole.filter(checks.lacking(number).is_null())
     return whole.select(*asked.by, *(e for each in sets for e in each.results()))
@@ -354,7 +399,7 @@ def of_queries(frame: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> p
 
 def _of_queries(frame: pl.LazyFrame, asked: Question, metrics: list[Metric]) -> pl.LazyFrame:
     table = prepared(frame, asked)
-    sets = _sets(metrics, asked, table)
+    sets = _sets(metrics, asked, floating=table.floating)
     whole = _side_by_side(table, asked, sets)
     whole = whole.select(*asked.keys, *(part for each in sets for part in each.ratios()))
     return _guarded(whole, table, asked, metrics)

@@ -103,6 +103,8 @@ class Question:
         second run.
     also
         Columns that are read beside those of the roles and the segments.
+    top_grade
+        The highest grade of the table, where the rows are only a part of it.
     steps
         What is done to the table before anything is measured: ranks from scores, then a join with judgments.
     library
@@ -127,6 +129,7 @@ class Question:
     eager: bool = False
     brief: bool = False
     also: tuple[str, ...] = ()
+    top_grade: float | None = None
     library: Library = field(default=OURS, repr=False)
     said: frozenset[str] = field(default=frozenset(), repr=False)
 

@@ -95,7 +95,8 @@ class RowSet:
         block = [BLOCK] if self.asked.tied else []
         rows = rows.select(*self.asked.keys, terms.RANK, *block, *self._flags(table))
         if terms.TOP_GRADE in self.names:
-            rows = rows.with_columns(pl.col(terms.GRADE).max().alias(terms.TOP_GRADE))
+            top = pl.col(terms.GRADE).max() if self.asked.top_grade is None else pl.lit(self.asked.top_grade)
+            rows = rows.with_columns(top.alias(terms.TOP_GRADE))
         return rows
 
     def _chosen(self, table: Table) -> pl.LazyFrame:
