@@ -18,6 +18,7 @@ from polars.testing import assert_frame_equal
 import frame_metrics as fm
 from frame_metrics.cli import main
 from frame_metrics.errors import OptionError
+from frame_metrics.report import pictures
 from frame_metrics.report import store as stores
 from frame_metrics.report.gates import read_gate
 from frame_metrics.report.pictures import Axis
@@ -576,3 +577,16 @@ def test_a_run_waits_for_another(folder):
         order.append("first")
     thread.join(timeout=10)
     assert order == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ([-0.01, 0.09], ["0.000", "0.100"]),
+        ([0.45, 0.75], ["0.4", "0.8"]),
+        ([-0.09, 0.09], ["\u22120.10", "0.00", "0.10"]),
+    ],
+)
+def test_numbers_of_a_small_scale_do_not_meet(values, kept):
+    text = str(pictures.scale(pictures.Axis.over(values)))
+    assert re.findall(r'class="tick"[^>]*>([^<]+)<', text) == kept

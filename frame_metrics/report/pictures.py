@@ -96,8 +96,14 @@ def intervals(axis: Axis, marks: Sequence[tuple[float | None, float | None, floa
 
 
 def scale(axis: Axis) -> Markup:
-    """Return the numbers below pictures that share an axis."""
-    kept = (axis.low, axis.high, 0.0)  # the others go where there is no room
+    """Return the numbers below pictures that share an axis.
+
+    Where there is little room only both ends stay; or 0, and an end that is far from it.
+    """
+    far = (axis.high - axis.low) / 3
+    kept = {axis.low, axis.high}
+    if axis.low < 0 < axis.high:
+        kept = {0.0, *(end for end in kept if abs(end) >= far)}
     texts = [
         tag("text", axis.label(each), class_="tick" if each in kept else "tick inner", x=axis.at(each), y=12)
         for each in axis.ticks
