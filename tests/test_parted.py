@@ -46,23 +46,24 @@ def in_parts(table, asked, calls, texts, *, parts, size):
     kind = parted.kind_of_rows(asked, metrics)
     result = evaluated(table.lazy(), asked, metrics).collect_schema()
 
-    def task(schema):
-        return Task(tuple(calls), tuple(texts), tuple(asked.keys), None, kind, schema)
+    def done(step, rows, schema):
+        task = Task(tuple(calls), tuple(texts), tuple(asked.keys), None, kind, tuple(rows.columns), schema)
+        return together(step(batches(rows, size), task), schema)
 
     if parted.needs_top_grade(asked, metrics):
         table = table.with_columns(pl.lit(table["relevance"].max(), dtype=pl.Float64).alias(worker.TOP))
     schema = arrow(table.schema)
     pieces = [table[start::3] for start in range(3)]
-    few = pl.concat([together(worker.reduced(batches(piece, size), task(schema)), schema) for piece in pieces])
+    few = pl.concat([done(worker.reduced, piece, schema) for piece in pieces])
     whole = arrow(sums(few.lazy().drop(worker.TOP, strict=False), asked, metrics).collect_schema())
     of_query = few["query"].rank("dense").fill_null(0) % parts
     apart = [few.filter(of_query == part).sort(asked.keys) for part in range(parts)]
     if asked.each_query:
-        found = [together(worker.measured(batches(part, size), task(arrow(result))), arrow(result)) for part in apart]
+        found = [done(worker.measured, part, arrow(result)) for part in apart]
         return pl.concat(found).sort(asked.keys), few
-    found = pl.concat([together(worker.summed(batches(part, size), task(whole)), whole) for part in apart])
+    found = pl.concat([done(worker.summed, part, whole) for part in apart])
     added = found.group_by(asked.by).agg(pl.all().sum()) if asked.by else found.select(pl.all().sum())
-    out = together(worker.finished(batches(added, size), task(arrow(result))), arrow(result))
+    out = done(worker.finished, added, arrow(result))
     return (out.sort(asked.by) if asked.by else out), few
 
 
@@ -83,7 +84,7 @@ def test_parts_give_what_the_whole_gives(options, asking, seed, size, parts):
         "per_query": [Call("per_query", (), {})],
     }[asking]
     texts = [t for t in TEXTS if not (options.get("average") == "micro" and t.startswith("geometric"))]
-    asked = Task(tuple(calls), (), (), None, "all", None).question(table.lazy())
+    asked = Task(tuple(calls), (), (), None, "all", (), None).question(table.lazy())
     expected = evaluated(table.lazy(), asked, parse_all(texts)).collect()
     found, _ = in_parts(table, asked, calls, texts, parts=parts, size=size)
     assert_frame_equal(found, expected, check_dtypes=False, rel_tol=1e-12, abs_tol=1e-12)
@@ -141,7 +142,7 @@ def test_problems_add_up():
     schema = pa.schema(
         [("kind", pa.string()), ("count", pa.int64()), ("queries", pa.int64()), ("example", pa.string())]
     )
-    task = Task((Call("using", (), {"check_rows": "all"}),), (), ("query",), None, "all", schema)
+    task = Task((Call("using", (), {"check_rows": "all"}),), (), ("query",), None, "all", tuple(table.columns), schema)
     out = together(worker.checked(batches(table.sort("query"), 4), task), schema)
     found = out.group_by("kind").agg(pl.col("count", "queries").sum(), pl.col("example").min()).sort("kind")
     assert found.height > 0

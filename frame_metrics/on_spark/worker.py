@@ -63,6 +63,8 @@ class Task:
         What columns of the table are called in the judgments, where these are in the same table as the run.
     rows
         Which rows the metrics need.
+    given
+        The columns of the table, in order.
     schema
         The columns of the result, in order.
     """
@@ -72,6 +74,7 @@ class Task:
     keys: tuple[str, ...]
     judgments: dict[str, str] | None
     rows: Rows
+    given: tuple[str, ...]
     schema: pa.Schema
 
     def question(self, frame: pl.LazyFrame, qrels: pl.LazyFrame | None = None) -> Question:
@@ -104,7 +107,7 @@ class Task:
 
 def reduced(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
     """Return the rows that are needed, in no order."""
-    for table in _gathered(batches):
+    for table in _gathered(batches, task):
         frame = table.lazy()
         with raising():
             rows = parted.needed(frame, task.question(frame), task.rows).collect()
@@ -128,7 +131,7 @@ def checked(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.Record
 
 def finished(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
     """Return the results that sums over all queries give."""
-    for table in _gathered(batches):
+    for table in _gathered(batches, task):
         frame = table.lazy()
         with raising():
             results = concluded(frame, task.question(frame, frame), task.parsed).collect()
@@ -138,7 +141,7 @@ def finished(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.Recor
 def _each(batches: Iterator[pa.RecordBatch], task: Task, plan: Plan) -> Iterator[pa.RecordBatch]:
     """Return what a plan makes of some queries after the other; the rows of a query come one after the other."""
     begun: list[pl.DataFrame] = []
-    for table in _gathered(batches):
+    for table in _gathered(batches, task):
         # The last query may go on in what comes next.
         last = table.select(changed(list(task.keys)).arg_true().last()).item() or 0
         if last:
@@ -149,19 +152,19 @@ def _each(batches: Iterator[pa.RecordBatch], task: Task, plan: Plan) -> Iterator
         yield from _batches(task.result(pl.concat(begun), plan), task.schema)
 
 
-def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
+def _gathered(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pl.DataFrame]:
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)
         if sum(some.num_rows for some in held) >= AT_ONCE:
-            yield _frame(held)
+            yield _frame(held, task)
             held = []
     if any(batch.num_rows for batch in held):
-        yield _frame(held)
+        yield _frame(held, task)
 
 
-def _frame(batches: list[pa.RecordBatch]) -> pl.DataFrame:
-    return cast("pl.DataFrame", pl.from_arrow(pa.Table.from_batches(batches)))
+def _frame(batches: list[pa.RecordBatch], task: Task) -> pl.DataFrame:
+    return cast("pl.DataFrame", pl.from_arrow(pa.Table.from_batches(batches).rename_columns(list(task.given))))
 
 
 def _batches(frame: pl.DataFrame, schema: pa.Schema) -> list[pa.RecordBatch]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from frame_metrics.on_spark.surface import SparkRank
     from frame_metrics.surfaces.pandas import PandasRank
 
 
@@ -26,12 +27,25 @@ class ArrowStream(Protocol):
         """Return the stream."""
 
 
+class SparkFrame(Protocol):
+    """A frame of Spark, as far as a type checker can tell where Spark is not installed."""
+
+    @property
+    def sparkSession(self) -> Any:  # noqa: N802
+        """The session."""
+
+    def mapInArrow(self, *args: Any, **options: Any) -> Any:  # noqa: N802
+        """Return the frame that a function makes of batches."""
+
+
 @overload
 def rank(frame: pl.DataFrame) -> DataFrameRank: ...
 @overload
 def rank(frame: pl.LazyFrame) -> LazyFrameRank: ...
 @overload
 def rank(frame: pd.DataFrame) -> PandasRank: ...  # type: ignore[overload-overlap]
+@overload
+def rank(frame: SparkFrame) -> SparkRank: ...
 @overload
 def rank(frame: ArrowStream) -> DataFrameRank: ...
 @overload
@@ -42,8 +56,8 @@ def rank(frame: Any) -> Any:
     Parameters
     ----------
     frame
-        A Polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table, or anything that offers an Arrow stream,
-        such as a DuckDB relation; results of the last come as Polars frames.
+        A Polars DataFrame or LazyFrame, a pandas DataFrame, a pyarrow Table, a Spark DataFrame, or anything that offers
+        an Arrow stream, such as a DuckDB relation; results of the last come as Polars frames.
 
     Examples
     --------
@@ -59,8 +73,12 @@ def rank(frame: Any) -> Any:
         from frame_metrics.surfaces.pandas import PandasRank
 
         return PandasRank(type(frame).rank, frame)
-    if _is_arrow_table(frame):
+    if _is("pyarrow", "Table", frame):
         return ArrowRank(frame)
+    if _is("pyspark.sql", "DataFrame", frame):
+        from frame_metrics.on_spark.surface import SparkRank
+
+        return SparkRank(frame)
     return DataFrameRank(read(frame))
 
 
@@ -100,10 +118,10 @@ def read(frame: Any) -> pl.DataFrame:
 
 def is_pandas(frame: Any) -> bool:
     """Return whether this is a pandas DataFrame, without importing pandas."""
-    module = sys.modules.get("pandas")
-    return module is not None and isinstance(frame, module.DataFrame)
+    return _is("pandas", "DataFrame", frame)
 
 
-def _is_arrow_table(frame: Any) -> bool:
-    module = sys.modules.get("pyarrow")
-    return module is not None and isinstance(frame, module.Table)
+def _is(module: str, name: str, frame: Any) -> bool:
+    """Return whether a frame is of a class, whose module need not be there."""
+    found = sys.modules.get(module)
+    return found is not None and isinstance(frame, getattr(found, name))
