@@ -15,23 +15,27 @@ if TYPE_CHECKING:
 def evaluate(args: argparse.Namespace) -> int:
     """Compute metrics."""
     import frame_metrics as fm
-    from frame_metrics.cli.inputs import collected
+    from frame_metrics.cli.engines import chosen
 
     deliver = output.destination(args)
     metrics = [fm.metrics.parse(text) for text in args.metrics or DEFAULT_METRICS]
-    ranks = options.ranking(args)
-    ranks = ranks.per_query() if args.per_query else ranks
-    deliver(collected(ranks.evaluate(*metrics), args))
+    with chosen(args) as engine:
+        ranks = options.ranking(args, engine)
+        ranks = ranks.per_query() if args.per_query else ranks
+        found = engine.collected(ranks.evaluate(*metrics), args)
+    keys = [name for name in found.columns if name not in set(map(str, metrics))]
+    deliver(found.sort(keys, nulls_last=True) if keys else found)  # queries of Spark come in no order
     return 0
 
 
 def check(args: argparse.Namespace) -> int:
     """Look for problems; the exit code says whether there are any."""
-    from frame_metrics.cli.inputs import collected
+    from frame_metrics.cli.engines import chosen
     from frame_metrics.plan.checks import PROBLEMS, TIED
 
     deliver = output.destination(args, nothing="no problem found")
-    problems = collected(options.ranking(args).check(), args)
+    with chosen(args) as engine:
+        problems = engine.collected(options.ranking(args, engine).check(), args)
     deliver(problems)
     # Tied scores are worth knowing, and no mistake.
     return 1 if set(problems["kind"]) - {PROBLEMS[TIED].kind} else 0
@@ -44,7 +48,14 @@ EVALUATE = Command(
     run=evaluate,
     says="compute metrics over all queries, for each segment or for each query",
     usage="FILES... [-m METRIC]... [--by COLUMN]... [--per-query] [--out FILE] [options]",
-    options=(options.add_metrics, options.add_per_query, *_TABLE, options.add_settings, output.add_options),
+    options=(
+        options.add_metrics,
+        options.add_per_query,
+        *_TABLE,
+        options.add_settings,
+        options.add_engine,
+        output.add_options,
+    ),
     examples="""\
 examples:
   frame-metrics evaluate log.parquet
@@ -53,6 +64,7 @@ examples:
   frame-metrics evaluate s3://bucket/log/ --query user --item sku --rank position --relevance clicked
   frame-metrics evaluate run.csv --score score --qrels qrels.csv --per-query --format csv
   frame-metrics evaluate 'runs/*.run.gz' --qrels robust.qrels -m map,ndcg@10 --by run
+  frame-metrics evaluate s3a://bucket/log/ --by day --engine spark --master spark://host:7077
 """,
 )
 
@@ -61,7 +73,7 @@ CHECK = Command(
     run=check,
     says="look at every row for what makes no sense; the exit code is 1 if there is anything",
     usage="FILES... [--by COLUMN]... [options]",
-    options=(*_TABLE, output.add_options),
+    options=(*_TABLE, options.add_engine, output.add_options),
     examples="""\
 examples:
   frame-metrics check log.parquet --query user --rank position

@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 def explain(args: argparse.Namespace) -> int:
     """Show what the rows of one query add to a metric."""
     import frame_metrics as fm
-    from frame_metrics.cli.inputs import collected
+    from frame_metrics.cli.engines import OneMachine
 
     deliver = output.destination(args)
     metric = fm.metrics.parse(args.explained)
-    ranks = options.ranking(args)
+    engine = OneMachine()
+    ranks = options.ranking(args, engine)
     schema = ranks._frame.collect_schema()  # noqa: SLF001 only the files know what a text stands for
     segments = {name: _value(schema, name, text) for name, text in map(_segment, args.segments)}
     query = _value(schema, args.query or "query", args.of_query)
-    deliver(collected(ranks.explain(metric, query=query, **segments), args))
+    deliver(engine.collected(ranks.explain(metric, query=query, **segments), args))
     return 0
 
 

@@ -36,27 +36,7 @@ def named(args: argparse.Namespace) -> tuple[Files, Files | None]:
     return files, judgments
 
 
-def tables(args: argparse.Namespace, keys: Iterable[tuple[str, str]]) -> tuple[pl.LazyFrame, pl.LazyFrame | None]:
-    """Return the rows of the files, and the judgments where they have files of their own.
-
-    Parameters
-    ----------
-    args
-        The options of the groups of inputs and judgments.
-    keys
-        Columns of the files, each with the column of the judgments that it will be joined with.
-    """
-    files, judgments = named(args)
-    run = scan(files)
-    if judgments is None:
-        return filtered(run, args.where), None
-    qrels = scan(judgments)
-    if texts := _texts(run.collect_schema(), qrels.collect_schema(), keys):
-        run, qrels = scan(files, texts=[a for a, _ in texts]), scan(judgments, texts=[b for _, b in texts])
-    return filtered(run, args.where), qrels
-
-
-def _texts(run: pl.Schema, qrels: pl.Schema, keys: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def texts_of(run: pl.Schema, qrels: pl.Schema, keys: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the keys that are text in one table and seem to be something else in the other.
 
     A CSV file does not say whether `007` is a number, but the other table may.
@@ -84,14 +64,23 @@ def scan(files: Files, *, texts: Sequence[str] = ()) -> pl.LazyFrame:
     return table
 
 
+def inside(files: Files, *, texts: Sequence[str] = ()) -> pl.Schema:
+    """Return the columns that files on this machine hold, without those that folders make."""
+    return _opened(files, **_settings(files, texts)).collect_schema()
+
+
+def _settings(files: Files, texts: Sequence[str]) -> dict[str, Any]:
+    return {} if files.kind.typed else {"schema_overrides": dict.fromkeys(texts, pl.String)}
+
+
 def _scanned(files: Files, texts: Sequence[str]) -> pl.LazyFrame:
-    settings: dict[str, Any] = {} if files.kind.typed else {"schema_overrides": dict.fromkeys(texts, pl.String)}
+    settings = _settings(files, texts)
     if files.remote:
         return _opened(files, **settings, **_for_urls(files))
     if not files.partitions:
         return _opened(files, **settings)
-    inside = _opened(files, **settings).collect_schema()
-    outside = [key for key in files.partitions if key not in inside]
+    held = inside(files, texts=texts)
+    outside = [key for key in files.partitions if key not in held]
     # Polars would put the value of the folder in place of what the file says.
     if files.kind.partitioned and len(outside) == len(files.partitions):
         return _opened(files, hive_partitioning=True)

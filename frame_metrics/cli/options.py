@@ -12,8 +12,7 @@ from frame_metrics.errors import OptionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    import polars as pl
-
+    from frame_metrics.cli.engines import Engine
     from frame_metrics.surfaces.ranking import Ranking
 
 ROLES = ("query", "item", "rank", "relevance", "subtopic")
@@ -25,6 +24,7 @@ QUERIES = ("qrels", "both", "run", "error")
 UNJUDGED = ("nonrelevant", "drop")
 NO_RELEVANT = ("zero", "skip", "one", "error")
 AVERAGE = ("macro", "micro")
+ENGINES = ("polars", "spark")
 INPUT_FORMATS = ("parquet", "csv", "tsv", "ndjson", "arrow", "trec")
 
 _USELESS_WITHOUT = {
@@ -151,6 +151,17 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add what computes."""
+    group = parser.add_argument_group("where it is computed")
+    _add_choice(group, "--engine", ENGINES, "Polars on this machine, or Spark, which reads FILES itself")
+    group.add_argument(
+        "--master",
+        metavar="URL",
+        help="where Spark runs, such as local[4], spark://host:7077, yarn or sc://host (default: as Spark is set up)",
+    )
+
+
 def _add_choice(group: Any, name: str, values: tuple[str, ...], says: str) -> None:
     group.add_argument(name, choices=values, help=f"{says} (default: {values[0]})")
 
@@ -173,21 +184,24 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def ranking(args: argparse.Namespace) -> Ranking[pl.LazyFrame, pl.LazyFrame]:
-    """Return what the options ask of the files; nothing but their schemas is read yet."""
+def roles(args: argparse.Namespace) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return which columns play which role, in the files and in the judgments."""
+    ours = {role: getattr(args, role) or role for role in ROLES}
+    return ours, {role: getattr(args, f"qrels_{role}") or ours[role] for role in ("query", "item", "relevance")}
+
+
+def ranking(args: argparse.Namespace, engine: Engine) -> Ranking[Any, Any]:
+    """Return what the options ask of the files, as frames of an engine; nothing but their schemas is read yet."""
     import frame_metrics as fm
     from frame_metrics.cli.files import TREC
-    from frame_metrics.cli.inputs import named, tables
+    from frame_metrics.cli.inputs import named
 
     if named(args)[0].kind is TREC:
         args = _as_trec(args)
     _check_company(args)
-    roles: dict[str, Any] = {role: getattr(args, role) or role for role in ROLES}
-    theirs: dict[str, Any] = {
-        role: getattr(args, f"qrels_{role}") or roles[role] for role in ("query", "item", "relevance")
-    }
-    run, qrels = tables(args, [(roles[role], theirs[role]) for role in ("query", "item")])
-    ranks: Ranking[pl.LazyFrame, pl.LazyFrame] = fm.rank(run).using(**roles, **_given(args, SETTINGS))
+    ours, theirs = roles(args)
+    run, qrels = engine.tables(args)
+    ranks: Ranking[Any, Any] = fm.rank(run).using(**ours, **_given(args, SETTINGS))
     if args.score is not None:
         ranks = ranks.from_scores(args.score, **_given(args, ["ties"]))
     if qrels is not None:

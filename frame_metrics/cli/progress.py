@@ -19,7 +19,7 @@ _EVERY = 0.2  # seconds; nothing is shown for a query that takes less
 @contextmanager
 def working(says: str) -> Iterator[None]:
     """Show, on standard error, that something is being done and for how long; nothing unless that is a terminal."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    if not is_shown():
         yield
         return
     done = Event()
@@ -30,6 +30,11 @@ def working(says: str) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
+
+
+def is_shown() -> bool:
+    """Return whether standard error is a terminal on which lines can be replaced."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _spin(says: str, done: Event) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from frame_metrics.cli import options
@@ -13,13 +13,15 @@ from frame_metrics.defaults import DEFAULT_METRICS
 from frame_metrics.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from frame_metrics.cli.engines import Engine
     from frame_metrics.cli.parts import Parts
-    from frame_metrics.report.build import Context, Measured, Request
+    from frame_metrics.report.build import Context, Request
     from frame_metrics.report.model import Report
     from frame_metrics.report.store import Partition
     from frame_metrics.report.values import Subject
+    from frame_metrics.surfaces.ranking import Ranking
 
 SUFFIXES = (".html", ".md", ".json", ".parquet", ".csv")
 
@@ -27,6 +29,7 @@ SUFFIXES = (".html", ".md", ".json", ".parquet", ".csv")
 def report(args: argparse.Namespace) -> int:
     """Write a report; the exit code says whether a gate failed."""
     from frame_metrics.cli.delivery import deliver, destinations, dry_run
+    from frame_metrics.cli.engines import chosen
 
     args = with_config(args)
     _check(args)
@@ -34,12 +37,13 @@ def report(args: argparse.Namespace) -> int:
     kept = _kept(args) if args.results else None
     args.trend = kept.column if kept else args.trend
     request = _request(args)
-    if args.dry_run:
-        for columns in [(), *request.views]:
-            _subject(args, args.files, "").values(request.metrics, columns).collect_schema()
-        dry_run(args, request, kept.plan(request) if kept else [])
-        return 0
-    made = _made(args, request) if kept is None else _made_of_parts(args, request, kept)
+    with chosen(args) as engine:
+        if args.dry_run:
+            for columns in [(), *request.views]:
+                engine.schema(_subject(args, engine, args.files, "").asked(request.metrics, columns))
+            dry_run(args, request, kept.plan(request) if kept else [])
+            return 0
+        made = _made(args, engine, request) if kept is None else _made_of_parts(args, engine, request, kept)
     deliver(made, targets, as_json_too=args.json)
     return 0 if made.passed else 1
 
@@ -107,13 +111,20 @@ def _stem(name: str) -> str:
     return last.split(".", 1)[0].strip("*") or last
 
 
-def _subject(args: argparse.Namespace, files: list[str], name: str) -> Subject:
+def _subject(args: argparse.Namespace, engine: Engine, files: list[str], name: str) -> Subject:
+    """Return the table of some files, whose numbers come from an engine."""
     from frame_metrics.report.values import Subject
 
     each: dict[str, Any] = {"each": (args.system,)} if args.system and args.qrels else {}
     given = argparse.Namespace(**vars(args) | {"files": files, "by": []} | each)
-    roles = (args.query or "query", args.relevance or "relevance")
-    return Subject(options.ranking(given), *roles, name, args.system, args.trend)
+    ours, _ = options.roles(given)
+
+    def near(queries: Sequence[Any]) -> tuple[Ranking[Any, Any], Callable[[Any], Any]]:
+        few = engine.near(given, queries)
+        return options.ranking(given, few), partial(few.collected, args=given)
+
+    ranking, collect = options.ranking(given, engine), partial(engine.collected, args=given)
+    return Subject(ranking, collect, near, ours["query"], ours["relevance"], name, args.system, args.trend)
 
 
 def _kept(args: argparse.Namespace) -> Parts:
@@ -122,46 +133,35 @@ def _kept(args: argparse.Namespace) -> Parts:
     return Parts.of(args)
 
 
-def _made_of_parts(args: argparse.Namespace, request: Request, kept: Parts) -> Report:
+def _made_of_parts(args: argparse.Namespace, engine: Engine, request: Request, kept: Parts) -> Report:
     """Return the report of a log whose partitions are computed once."""
-    from frame_metrics.cli.inputs import collected
     from frame_metrics.report.build import built, measured
 
+    @cache
     def subject(partition: Partition) -> Subject:
-        return _subject(args, list(partition.paths), _names(args)[0])
+        return _subject(args, engine, list(partition.paths), _names(args)[0])
 
-    def compute(partition: Partition) -> Measured:
-        own = argparse.Namespace(**vars(args) | {"files": list(partition.paths)})
-        return measured(subject(partition), request, partial(collected, args=own))
-
-    found = kept.store(request).measured(kept.partitions, compute)
-    context = _context(args, lambda _, time: subject(kept.named(time)))
-    return built(request, found, context)
+    found = kept.store(request).measured(kept.partitions, lambda partition: measured(subject(partition), request))
+    return built(request, found, _context(args, engine, lambda _, time: subject(kept.named(time))))
 
 
-def _context(args: argparse.Namespace, find: Callable[[str, Any], Subject]) -> Context:
-    from frame_metrics.cli.inputs import collected
+def _context(args: argparse.Namespace, engine: Engine, find: Callable[[str, Any], Subject]) -> Context:
     from frame_metrics.cli.problems import in_options
-    from frame_metrics.cli.sources import engine_for_lists, inputs, settings
+    from frame_metrics.cli.sources import inputs, settings
     from frame_metrics.report.build import Context
 
-    collect = partial(collected, args=args, engine=engine_for_lists(args))
-    return Context(find, collect, inputs(args), settings(args), spell=in_options)
+    return Context(find, inputs(args, engine), settings(args), spell=in_options)
 
 
-def _made(args: argparse.Namespace, request: Request) -> Report:
-    from frame_metrics.cli.inputs import collected
+def _made(args: argparse.Namespace, engine: Engine, request: Request) -> Report:
     from frame_metrics.report.build import Measured, built, measured
 
     ours, theirs = _names(args)
-    subjects = {ours: _subject(args, args.files, ours)}
+    subjects = {ours: _subject(args, engine, args.files, ours)}
     if args.compare:
-        subjects[theirs] = _subject(args, args.compare, theirs)
-    found = []
-    for name, subject in subjects.items():
-        own = argparse.Namespace(**vars(args) | {"files": args.files if name == ours else args.compare})
-        found.append(measured(subject, request, partial(collected, args=own)))
-    context = _context(args, lambda system, _: subjects.get(system, subjects[ours]))
+        subjects[theirs] = _subject(args, engine, args.compare, theirs)
+    found = [measured(subject, request) for subject in subjects.values()]
+    context = _context(args, engine, lambda system, _: subjects.get(system, subjects[ours]))
     return built(request, Measured.together(found), context)
 
 
@@ -224,6 +224,7 @@ REPORT = Command(
         options.add_scores,
         options.add_judgments,
         options.add_settings,
+        options.add_engine,
     ),
     examples="""\
 examples:

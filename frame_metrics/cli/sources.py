@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from frame_metrics.cli import options
-from frame_metrics.cli.files import Files
 from frame_metrics.cli.inputs import named, scan
 from frame_metrics.report.model import Input
 
 if TYPE_CHECKING:
     import argparse
+
+    from frame_metrics.cli.engines import Engine
+    from frame_metrics.cli.files import Files
 
 _MOST_FILES = 50
 _WHOLE = 256 * 2**20
@@ -33,7 +35,7 @@ def files_of(args: argparse.Namespace) -> dict[str, Files]:
     return found if qrels is None else {**found, "judgments": qrels}
 
 
-def inputs(args: argparse.Namespace) -> list[Input]:
+def inputs(args: argparse.Namespace, engine: Engine) -> list[Input]:
     """Return the files that are read, each with its rows; many files are one entry."""
     found = []
     for role, files in files_of(args).items():
@@ -43,8 +45,8 @@ def inputs(args: argparse.Namespace) -> list[Input]:
             found.append(Input(role, name, None, size, ""))
             continue
         found += [
-            Input(role, path, rows(Files(files.kind, (path,))), Path(path).stat().st_size, fingerprint(path))
-            for path in files.paths
+            Input(role, path, count, Path(path).stat().st_size, fingerprint(path))
+            for path, count in zip(files.paths, engine.rows(files), strict=True)
         ]
     return found
 

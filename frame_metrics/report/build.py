@@ -18,7 +18,7 @@ from frame_metrics.report import numbers
 from frame_metrics.report.examples import groups
 from frame_metrics.report.gates import judged
 from frame_metrics.report.model import Finding, Input, Meaning, Report, View
-from frame_metrics.report.values import KEYS, QUERY, SEGMENT, SYSTEM, TIMES, TREND
+from frame_metrics.report.values import QUERY, SEGMENT, SYSTEM, TIMES, TREND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from frame_metrics.formulas import Metric
     from frame_metrics.report.gates import Gate
     from frame_metrics.report.values import Subject
-
-    Collect = Callable[[pl.LazyFrame], pl.DataFrame]
 
 RELEVANT = parse("num_rel")
 """Not part of the report, but it tells bad lists from queries to which there is no good one."""
@@ -101,13 +99,10 @@ def _stacked(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(frames, how="vertical_relaxed")
 
 
-def measured(subject: Subject, request: Request, collect: Collect) -> Measured:
+def measured(subject: Subject, request: Request) -> Measured:
     """Return what a report says of one table, computed."""
-    views = {
-        TIMES.join(columns): collect(subject.values(request.metrics, columns)).sort(KEYS) for columns in request.views
-    }
-    values = collect(subject.values(request.measured)).sort(KEYS)
-    return Measured(values, views, collect(subject.lists.check()))
+    views = {TIMES.join(columns): subject.values(request.metrics, columns) for columns in request.views}
+    return Measured(subject.values(request.measured), views, subject.problems())
 
 
 @dataclass(frozen=True)
@@ -117,9 +112,7 @@ class Context:
     Attributes
     ----------
     find
-        Gives the table in which the lists of a system at a time are.
-    collect
-        Runs a plan.
+        Gives the table in which the lists of a system at a time are, always the same one.
     inputs, settings, notes
         As in the report.
     spell
@@ -127,7 +120,6 @@ class Context:
     """
 
     find: Callable[[str, Any], Subject]
-    collect: Collect
     inputs: list[Input] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_metrics.report.model import Group, Listed, Query, plain
-from frame_metrics.report.values import QUERY, SYSTEM, TREND
+from frame_metrics.report.values import QUERY, SYSTEM, TREND, Named
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from frame_metrics.formulas import Metric
     from frame_metrics.report.build import Context
+    from frame_metrics.report.values import Subject
 
 _ROWS, _MOST_ROWS = 10, 30
 _VALUE, _BASE, _RELEVANT, _CHANGE = (
@@ -38,18 +41,22 @@ def groups(
     if not most:
         return []
     focus, baseline = systems
-    known: dict[tuple[Any, Any], Query] = {}  # a query may be in several groups
-
-    def shown(row: dict[str, Any]) -> Query:
-        key = (row[TREND], row[QUERY])
-        if key not in known:
-            known[key] = _query(row, metric, focus, baseline, context)
-        return known[key]
-
     rows = _lined_up(values, str(metric), focus, baseline)
+    chosen = _chosen(rows, str(metric), focus, baseline, most)
+    # A query may be in several groups.
+    shown = {
+        (row[TREND], row[QUERY]): _shown(row, focus, baseline) for *_, some in chosen for row in some.rows(named=True)
+    }
+    lists = _explained([one for several in shown.values() for one in several], metric, context)
+
+    def query(row: dict[str, Any]) -> Query:
+        trend = "" if row[TREND] in ("", None) else str(row[TREND])
+        several = [_listed(one, value, *lists[one]) for one, value in shown[row[TREND], row[QUERY]].items()]
+        return Query(str(row[QUERY]), trend, row[_VALUE], row[_BASE], row[_RELEVANT], several)
+
     return [
-        Group(name, title, says, [shown(row) for row in some.iter_rows(named=True)])
-        for name, title, says, some in _chosen(rows, str(metric), focus, baseline, most)
+        Group(name, title, says, [query(row) for row in some.rows(named=True)])
+        for name, title, says, some in chosen
         if some.height
     ]
 
@@ -85,19 +92,28 @@ def _chosen(
     ]
 
 
-def _query(row: dict[str, Any], metric: Metric, focus: str, baseline: str | None, context: Context) -> Query:
-    shown = [(focus, row[_VALUE])]
+def _shown(row: dict[str, Any], focus: str, baseline: str | None) -> dict[Named, float]:
+    """Return the lists of a query that are shown, with their values."""
+    shown = {Named(focus, row[TREND], row[QUERY]): row[_VALUE]}
     if baseline is not None and row[_BASE] is not None:
-        shown.append((baseline, row[_BASE]))
-    lists = [_listed(system, value, row, metric, context) for system, value in shown]
-    trend = "" if row[TREND] in ("", None) else str(row[TREND])
-    return Query(str(row[QUERY]), trend, row[_VALUE], row[_BASE], row[_RELEVANT], lists)
+        shown[Named(baseline, row[TREND], row[QUERY])] = row[_BASE]
+    return shown
 
 
-def _listed(system: str, value: float, row: dict[str, Any], metric: Metric, context: Context) -> Listed:
-    subject = context.find(system, row[TREND])
-    rows = context.collect(subject.explained(metric, system, row[TREND], row[QUERY]))
+def _explained(lists: Iterable[Named], metric: Metric, context: Context) -> dict[Named, tuple[pl.DataFrame, str]]:
+    """Return the rows of lists, those of one table together, each with the column that has the relevance."""
+    tables: dict[Subject, list[Named]] = {}
+    for one in lists:
+        tables.setdefault(context.find(one.system, one.trend), []).append(one)
+    return {
+        one: (rows, subject.relevance)
+        for subject, some in tables.items()
+        for one, rows in subject.explained(metric, some).items()
+    }
+
+
+def _listed(one: Named, value: float, rows: pl.DataFrame, relevance: str) -> Listed:
     # What was missed stands at the end, and is worth more to a reader than the rows in the middle.
-    kept = rows.filter((pl.int_range(pl.len()) < _ROWS) | (pl.col(subject.relevance) > 0)).head(_MOST_ROWS)
-    cells = [[plain(cell) for cell in one] for one in kept.rows()]
-    return Listed(system, value, list(rows.columns), cells, rows.height - kept.height)
+    kept = rows.filter((pl.int_range(pl.len()) < _ROWS) | (pl.col(relevance) > 0)).head(_MOST_ROWS)
+    cells = [[plain(cell) for cell in row] for row in kept.rows()]
+    return Listed(one.system, value, list(rows.columns), cells, rows.height - kept.height)

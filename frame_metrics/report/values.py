@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from frame_metrics.formulas import Metric
     from frame_metrics.surfaces.ranking import Ranking
@@ -21,7 +21,15 @@ TIMES = " \u00d7 "
 KEYS = (SYSTEM, TREND, SEGMENT, QUERY)
 
 
-@dataclass(frozen=True)
+class Named(NamedTuple):
+    """What a list is called: its system, its time and its query."""
+
+    system: str
+    trend: Any
+    query: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Subject:
     """A table that a report is about.
 
@@ -29,6 +37,10 @@ class Subject:
     ----------
     ranking
         The table, with its columns and settings; no segments yet.
+    collect
+        Computes what was asked of it.
+    near
+        Gives, on this machine, the table with the lists of some queries, and what computes there.
     query, relevance
         The columns that play these roles.
     name
@@ -37,23 +49,28 @@ class Subject:
         The columns that tell systems apart, and times; a query of two days is two lists.
     """
 
-    ranking: Ranking[pl.LazyFrame, pl.LazyFrame]
+    ranking: Ranking[Any, Any]
+    collect: Callable[[Any], pl.DataFrame]
+    near: Callable[[Sequence[Any]], tuple[Ranking[pl.LazyFrame, pl.LazyFrame], Callable[[pl.LazyFrame], pl.DataFrame]]]
     query: str = "query"
     relevance: str = "relevance"
     name: str = ""
     system: str | None = None
     trend: str | None = None
 
-    @property
-    def lists(self) -> Ranking[pl.LazyFrame, pl.LazyFrame]:
-        """The table with all columns that tell lists apart."""
-        return self._by(())
+    def problems(self) -> pl.DataFrame:
+        """Return what is wrong with the table."""
+        return self.collect(self._by(()).check())
 
-    def _by(self, columns: Sequence[str]) -> Ranking[pl.LazyFrame, pl.LazyFrame]:
+    def _by(self, columns: Sequence[str]) -> Ranking[Any, Any]:
         keys = [name for name in (self.system, self.trend, *columns) if name is not None]
         return self.ranking.by(*keys) if keys else self.ranking
 
-    def values(self, metrics: Sequence[Metric], columns: Sequence[str] = ()) -> pl.LazyFrame:
+    def asked(self, metrics: Sequence[Metric], columns: Sequence[str] = ()) -> Any:
+        """Return the plan of the metrics of each query; `values` has its result."""
+        return self._by(columns).per_query().evaluate(*metrics)
+
+    def values(self, metrics: Sequence[Metric], columns: Sequence[str] = ()) -> pl.DataFrame:
         """Return the metrics of each query, under the names of this module.
 
         Parameters
@@ -67,12 +84,15 @@ class Subject:
         system = pl.lit(self.name) if self.system is None else _text(pl.col(self.system))
         trend = pl.lit("") if self.trend is None else pl.col(self.trend)
         keys = (system.alias(SYSTEM), trend.alias(TREND), segment.alias(SEGMENT), pl.col(self.query).alias(QUERY))
-        return self._by(columns).per_query().evaluate(*metrics).select(*keys, *map(str, metrics))
+        return self.collect(self.asked(metrics, columns)).select(*keys, *map(str, metrics)).sort(KEYS)
 
-    def explained(self, metric: Metric, system: str, trend: Any, query: Any) -> pl.LazyFrame:
-        """Return the rows of one list, and what they add to a metric."""
-        where = {self.system: system, self.trend: trend}
-        return self.ranking.explain(metric, query=query, **{name: value for name, value in where.items() if name})
+    def explained(self, metric: Metric, lists: Sequence[Named]) -> dict[Named, pl.DataFrame]:
+        """Return the rows of some lists, and what they add to a metric."""
+        ranking, collect = self.near([one.query for one in lists])
+        return {one: collect(ranking.explain(metric, query=one.query, **self._where(one))) for one in lists}
+
+    def _where(self, one: Named) -> dict[str, Any]:
+        return {name: value for name, value in ((self.system, one.system), (self.trend, one.trend)) if name}
 
 
 def _text(column: pl.Expr) -> pl.Expr:
