@@ -109,6 +109,16 @@ def test_alone_a_metric_needs_no_more_rows_than_it_says(text):
     assert set(few["query"]) == set(table["query"])
 
 
+def test_a_list_is_told_of_once():
+    """Where the rows of lists are mixed, each list without a relevant row has one row after all."""
+    table = pl.DataFrame({"query": [n % 30 for n in range(600)], "rank": [1 + n // 30 for n in range(600)]})
+    table = table.with_columns(relevance=(pl.col("query") < 3).cast(pl.Int64))
+    task = Task((), ("ndcg",), ("query",), None, "relevant", tuple(table.columns), arrow(table.schema))
+    few = together(worker.reduced(batches(table, 10), task), task.schema)
+    assert few.height == 3 * 20 + 27
+    assert few.filter(pl.col("rank").is_null())["query"].sort().to_list() == list(range(3, 30))
+
+
 @pytest.mark.parametrize("rows", [1, 2, 50])
 def test_a_long_query_stays_whole(rows):
     ranks = pl.int_range(1, 10 * rows + 1, eager=True)

@@ -107,11 +107,15 @@ class Task:
 
 def reduced(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
     """Return the rows that are needed, in no order."""
+    known: pl.DataFrame | None = None
     for table in _gathered(batches, task):
         frame = table.lazy()
+        asked = task.question(frame)
         with raising():
-            rows = parted.needed(frame, task.question(frame), task.rows).collect()
+            rows = parted.needed(frame, asked, task.rows, None if known is None else known.lazy()).collect()
         yield from _batches(rows, task.schema)
+        given = rows.select(asked.keys).unique()
+        known = given if known is None or known.height > AT_ONCE else pl.concat([known, given]).unique()
 
 
 def measured(batches: Iterator[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:

@@ -35,11 +35,20 @@ def needs_top_grade(asked: Question, metrics: list[Metric]) -> bool:
     return any(TOP_GRADE in metric.names for metric in asked.meant(metrics))
 
 
-def needed(frame: pl.LazyFrame, asked: Question, kind: Rows) -> pl.LazyFrame:
+def needed(frame: pl.LazyFrame, asked: Question, kind: Rows, known: pl.LazyFrame | None = None) -> pl.LazyFrame:
     """Return the rows of a kind, those with something wrong, and one row of nulls for each list without such rows.
 
     A row that was neither retrieved nor judged changes no number, but for the number of lists. A wrong row is kept for
     the plan that says what is wrong.
+
+    Parameters
+    ----------
+    frame, asked
+        The rows, and the question about them.
+    kind
+        Which rows are needed.
+    known
+        The keys of lists of which a row was given before, and which therefore need none.
     """
     if kind == _EVERY:
         return frame
@@ -52,6 +61,8 @@ def needed(frame: pl.LazyFrame, asked: Question, kind: Rows) -> pl.LazyFrame:
     made = [column for column in table.columns if column.meta.output_name() not in keys]
     rows = frame.with_columns(made).filter(wanted.fill_null(False) | wrong).select(names)
     lists = frame.select(keys).filter(changed(keys)).unique()
-    lists = lists.join(rows.select(keys), on=keys, how="anti", nulls_equal=True)
+    for there in (rows.select(keys), known):
+        if there is not None:
+            lists = lists.join(there, on=keys, how="anti", nulls_equal=True)
     nulls = [pl.lit(None, dtype=dtype).alias(name) for name, dtype in schema.items() if name not in keys]
     return pl.concat([rows, lists.with_columns(nulls).select(names)])

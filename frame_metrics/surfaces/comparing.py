@@ -13,7 +13,6 @@ from frame_metrics.errors import OptionError, TableError, choice, wanted
 from frame_metrics.formulas import parse_all
 from frame_metrics.formulas.terms import PREFIX
 from frame_metrics.plan.evaluate import evaluated
-from frame_metrics.plan.intervals import described, sure, whole
 from frame_metrics.plan.table import missing
 from frame_metrics.surfaces.asking import Asking, Many
 
@@ -69,6 +68,8 @@ class Comparing(Asking[Many]):
         >>> df.rank.describe("mrr").select("metric", "queries", "min", "median", "max").rows()
         [('mrr', 3, 0.25, 0.5, 1.0)]
         """
+        from frame_metrics.plan.intervals import described, sure
+
         parsed, level = self._asked.meant(parse_all(metrics)), sure(ci)
         return self._many(lambda frame, asked: described(frame, asked, parsed, level))
 
@@ -281,6 +282,7 @@ def _comparison(
     baseline: Any, test: Test, correction: Correction, queries: Unanswered, settings: Settings
 ) -> Comparison:
     """Return how to compare, or raise if a parameter has a value that it may not have."""
+    from frame_metrics.plan.intervals import sure, whole
     from frame_metrics.stats.compared import Comparison, Unanswered
     from frame_metrics.stats.corrections import Correction
     from frame_metrics.stats.paired import Settings, Test

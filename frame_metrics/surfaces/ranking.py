@@ -11,9 +11,6 @@ from frame_metrics.formulas.base import T
 from frame_metrics.library import library as named_library
 from frame_metrics.plan import checks, curves
 from frame_metrics.plan.evaluate import evaluated
-from frame_metrics.plan.explained import Chosen, explained
-from frame_metrics.plan.intervals import Summary, summed
-from frame_metrics.plan.switched import switched
 from frame_metrics.plan.table import prepared
 from frame_metrics.surfaces.asking import Many
 from frame_metrics.surfaces.comparing import Comparing
@@ -83,6 +80,8 @@ class Ranking(Comparing[Many], AllMetrics[T], Generic[T, Many]):
         >>> steps.filter(choice="gain").select("from", "to", pl.col("value").round(4)).row(0)
         ('linear', 'exponential', 0.3866)
         """
+        from frame_metrics.plan.switched import switched
+
         one, other, parsed = named_library(first), named_library(second), parse(metric)
         return self._many(lambda frame, asked: switched(frame, asked, parsed, one, other))
 
@@ -129,6 +128,8 @@ class Ranking(Comparing[Many], AllMetrics[T], Generic[T, Many]):
         (0.5833, 0.1512, 1.0155)
         """
         parsed = self._asked.meant(map(parse, metrics)) or parse_all(())
+        from frame_metrics.plan.intervals import Summary, summed
+
         how = Summary(ci, method, resamples, seed, cluster, weight)
         if ci is None and weight is None:
             return self._many(lambda frame, asked: evaluated(frame, asked, parsed))
@@ -194,6 +195,8 @@ class Ranking(Comparing[Many], AllMetrics[T], Generic[T, Many]):
         >>> df.rank.explain("map", query="q").select("item", "rank", "precision", "adds", "running").rows()
         [('a', 1, None, 0.0, 0.0), ('b', 2, 0.5, 0.25, 0.25), ('c', None, None, 0.0, 0.25)]
         """
+        from frame_metrics.plan.explained import Chosen, explained
+
         parsed, chosen = parse(metric), Chosen(query, segments)
         return self._many(lambda frame, asked: explained(frame, asked, parsed, chosen))
 
