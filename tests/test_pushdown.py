@@ -91,3 +91,10 @@ def test_only_lists_of_relevant_rows_are_held(path, name):
     held = not_streamed(pl.scan_parquet(path).rank.using(check_rows=0).evaluate(name))
     assert all(node.startswith("in-memory-map AGGREGATE") for node in held)
     assert len(held) <= 2
+
+
+def test_texts_of_checks_do_not_make_plans_long():
+    """What is said about a problem stands once in a plan, whatever the number of problems that are looked for."""
+    rows = pl.LazyFrame({"query": [1], "item": [1], "rank": [1], "relevance": [1]})
+    checked, unchecked = (rows.rank.using(check_rows=number).evaluate("ndcg", "map").explain() for number in (100, 0))
+    assert 0 < len(checked) - len(unchecked) < 10_000

@@ -137,10 +137,14 @@ def stop(number: pl.Expr, asked: Question, rows: pl.LazyFrame) -> pl.Expr:
     schema = rows.collect_schema()
     first = {key: pl.col(key).filter(number == worst).first() for key in _printable(asked.keys, schema)}
     example = _spelt({key: _value(value, schema[key]) for key, value in first.items()})
-    for problem, (name, column) in _values(asked).items():
+    more = pl.lit("")
+    for pair in dict.fromkeys(_values(asked).values()):
+        name, column = pair
         if column in _printable([column], schema):
             value = pl.lit(f", {name} ") + _value(pl.col(column).filter(number == worst).first(), schema[column])
-            example = pl.when(worst == problem).then(example + value).otherwise(example)
+            shows = [problem for problem, shown in _values(asked).items() if shown == pair]
+            more = pl.when(worst.is_in(shows)).then(value).otherwise(more)
+    example = example + more
     return failing(worst.is_not_null(), _text(worst, example))
 
 
