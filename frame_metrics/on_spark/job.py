@@ -107,8 +107,8 @@ class Job:
 
     def _on_parts(self, step: str, metrics: list[Metric], result: pl.Schema) -> DataFrame:
         """Return what a step makes of the rows of some queries, for all queries."""
-        rows, kind = self._together, parted.kind_of_rows(self.asked, metrics) if metrics else "all"
-        if metrics and parted.needs_top_grade(self.asked, metrics):
+        rows, kind = self._together, parted.kind_of_rows(self.asked, metrics)
+        if parted.needs_top_grade(self.asked, metrics):
             rows = rows.crossJoin(f.broadcast(self._top_grade(rows)))
         if kind != "all":
             rows = self._run(self._items_of(rows, kind), "reduced", metrics, rows.schema)
@@ -141,7 +141,7 @@ class Job:
             metrics=tuple(metric.asked for metric in metrics),
             keys=self._apart,
             judgments=judgments,
-            rows=parted.kind_of_rows(self.asked, metrics) if metrics else "all",
+            rows=parted.kind_of_rows(self.asked, metrics),
             given=tuple(rows.columns),
             schema=types.arrow(schema),
         )

@@ -11,8 +11,9 @@ from frame_metrics.formulas import parse
 from frame_metrics.formulas.parameters import MaxGrade, checked
 from frame_metrics.formulas.terms import PREFIX, RANK, SIZE, TOP_GRADE, Inline, Roles
 from frame_metrics.plan import checks
-from frame_metrics.plan.evaluate import QUERIES, beside, evaluated, universe
+from frame_metrics.plan.evaluate import evaluated, universe
 from frame_metrics.plan.rows import PLACE, RowSet
+from frame_metrics.plan.sets import QUERIES, beside
 from frame_metrics.plan.table import RELEVANCE, free, prepared
 
 if TYPE_CHECKING:

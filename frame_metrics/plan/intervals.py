@@ -21,7 +21,8 @@ from frame_metrics.errors import OptionError, TableError, choice, wanted
 from frame_metrics.failing import failing
 from frame_metrics.formulas.base import LEAST
 from frame_metrics.formulas.terms import PREFIX
-from frame_metrics.plan.evaluate import also, beside, evaluated, of_queries, over_of
+from frame_metrics.plan.evaluate import also, evaluated, of_queries
+from frame_metrics.plan.sets import beside, over_of
 from frame_metrics.plan.table import free, missing
 
 if TYPE_CHECKING:
